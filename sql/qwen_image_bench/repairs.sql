@@ -1,0 +1,43 @@
+-- name: repairs
+-- question: How many replies were repaired, and how?
+-- grain: one kind of repair of one model, pillar and reading
+-- key: model, model_revision, judge, lang, pillar, kind, protocol
+-- output: table
+-- Both readings stand here whatever the protocol, since the difference between them explains a difference of scores.
+WITH counted AS (
+    SELECT r.*
+    FROM responses AS r
+    LEFT ANTI JOIN set_aside AS s
+        ON r.source = s.source
+        AND r.source_line = s.source_line
+        AND r.model = s.model
+        AND r.lang = s.lang
+        AND r.pillar = s.pillar
+),
+
+kinds AS (
+    SELECT
+        model, model_revision, judge, lang, pillar, 'strict' AS protocol,
+        unnest(string_to_array(repairs, ',')) AS kind
+    FROM counted
+    WHERE repairs <> ''
+    UNION ALL
+    SELECT
+        model, model_revision, judge, lang, pillar, 'official' AS protocol,
+        unnest(string_to_array(repairs_official, ',')) AS kind
+    FROM counted
+    WHERE repairs_official <> ''
+)
+
+SELECT
+    model,
+    lang,
+    pillar,
+    kind,
+    protocol,
+    count(*) AS n,
+    model_revision,
+    judge
+FROM kinds
+GROUP BY model, model_revision, judge, lang, pillar, kind, protocol
+ORDER BY model, model_revision, judge, lang, pillar, kind, protocol

@@ -1,0 +1,23 @@
+-- name: replies
+-- question: How did the official reading fare with each reply, and which replies were set aside?
+-- grain: one reply
+-- key: model, model_revision, judge, lang, prompt_id, pillar, source, source_line
+-- output: view
+SELECT
+    r.model,
+    r.model_revision,
+    r.judge,
+    r.lang,
+    r.prompt_id,
+    r.pillar,
+    r.source,
+    r.source_line,
+    r.outcome_official AS outcome,
+    s.source IS NOT NULL AS is_set_aside
+FROM responses AS r
+LEFT JOIN set_aside AS s
+    ON r.source = s.source
+    AND r.source_line = s.source_line
+    AND r.model = s.model
+    AND r.lang = s.lang
+    AND r.pillar = s.pillar

@@ -1,0 +1,136 @@
+//! `scorelake ingest`
+
+use clap::ValueEnum;
+
+use super::{parse_size, recorded, to_json};
+use crate::cli::Session;
+use crate::cli::output::Outcome;
+use crate::cli::progress::Bar;
+use crate::error::Result;
+use crate::ingest::{SourceOptions, reader};
+use crate::lake::{self, Control, IngestRequest, IngestSummary, Lake, OnError};
+use crate::schema::dataset::Dataset;
+use crate::source;
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Args {
+    /// Dataset id (see `scorelake datasets`).
+    dataset: String,
+    #[command(flatten)]
+    pub(super) options: IngestOptions,
+}
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct IngestOptions {
+    /// Files, directories or globs; plain, .gz or .zst.
+    #[arg(required = true, value_name = "INPUT")]
+    pub(super) inputs: Vec<String>,
+    /// Revision of the models in these files.
+    #[arg(long, value_name = "R", default_value = "", hide_default_value = true)]
+    model_revision: String,
+    /// Judge that wrote the replies in these files.
+    #[arg(long, value_name = "NAME[@REV]", default_value = "", hide_default_value = true)]
+    judge: String,
+    /// What a record that cannot be read does: end the run with nothing published, or be kept aside and counted.
+    #[arg(long, value_enum, default_value_t = OnErrorArg::Fail)]
+    on_error: OnErrorArg,
+    /// Let these replies replace older ones about the same image and pillar.
+    #[arg(long)]
+    supersede: bool,
+    /// Leave the text of replies out of the lake.
+    #[arg(long)]
+    no_raw: bool,
+    /// Longest line.
+    #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = parse_size)]
+    max_line: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum OnErrorArg {
+    Fail,
+    Reject,
+}
+
+pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome> {
+    let dataset = Dataset::find(&session.assets, &args.dataset)?;
+    let lake = Lake::create(&session.globals.lake)?;
+    recorded(session, &lake, |record| {
+        let summary = ingest(session, &lake, &dataset, &args.options)?;
+        record.set("ingest", to_json(&summary))?;
+        Ok(outcome(&summary))
+    })
+}
+
+/// Ingests and tells what happened.
+pub(super) fn ingest(session: &Session, lake: &Lake, dataset: &Dataset, options: &IngestOptions) -> Result<IngestSummary> {
+    let reader = reader(&session.assets, &dataset.id)?;
+    let inputs = source::expand(&options.inputs);
+    for path in &inputs.passed_over {
+        session.printer.detail(&format!("passed over {}: neither .jsonl, .ndjson nor .json", path.display()));
+    }
+    let request = IngestRequest {
+        assets: &session.assets,
+        reader: reader.as_ref(),
+        inputs,
+        options: SourceOptions {
+            model_revision: options.model_revision.clone(),
+            judge: options.judge.clone(),
+            keep_text: !options.no_raw,
+        },
+        on_error: match options.on_error {
+            OnErrorArg::Fail => OnError::Fail,
+            OnErrorArg::Reject => OnError::Reject,
+        },
+        supersede: options.supersede,
+        max_line: usize::try_from(options.max_line).unwrap_or(usize::MAX),
+    };
+    let bar = Bar::bytes(session)?;
+    let control = Control { engine: session.engine(), progress: &|progress| bar.update(progress) };
+    let summary = lake::ingest(lake, request, &control);
+    drop(bar);
+    let summary = summary?;
+    tell(session, &summary);
+    Ok(summary)
+}
+
+/// Partial if anything was left out.
+pub(super) fn outcome(summary: &IngestSummary) -> Outcome {
+    if summary.rejected > 0 || !summary.unreadable.is_empty() { Outcome::Partial } else { Outcome::Complete }
+}
+
+fn tell(session: &Session, summary: &IngestSummary) {
+    let printer = session.printer;
+    for (what, uris) in [("added", &summary.added), ("replaced", &summary.replaced), ("unchanged", &summary.unchanged)] {
+        match uris.as_slice() {
+            [] => {}
+            [uri] => printer.note(&format!("{what} {uri}")),
+            [first, rest @ ..] => printer.note(&format!("{what} {first} and {} more", rest.len())),
+        }
+    }
+    if !summary.rows.is_empty() {
+        let rows: Vec<_> = summary.rows.iter().map(|(table, rows)| format!("{rows} {table}")).collect();
+        printer.note(&format!("{} records: {}", summary.records, rows.join(", ")));
+    }
+    for (uri, reason) in &summary.unreadable {
+        printer.warn(&format!("{uri}: {reason}"));
+    }
+    if summary.rejected > 0 {
+        printer.warn(&format!("{} records rejected, kept with their reasons in the table `rejects`:", summary.rejected));
+        for reject in summary.first_rejects.iter().take(5) {
+            printer.note(&format!("  {reject}"));
+        }
+    }
+    for (reason, count) in &summary.set_aside {
+        printer.note(&format!("{count} duplicate replies set aside in the lake: {reason}"));
+    }
+    let (ignored, notes): (Vec<_>, Vec<_>) = summary.notes.iter().partition(|(note, _)| note.starts_with("key ignored: "));
+    if !ignored.is_empty() {
+        let names: Vec<_> = ignored.iter().take(8).map(|(note, _)| note.trim_start_matches("key ignored: ")).collect();
+        let more = ignored.len().saturating_sub(names.len());
+        let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+        printer.note(&format!("keys ignored: {}{more}", names.join(", ")));
+    }
+    for (note, count) in notes {
+        printer.warn(&format!("{note}: {count}"));
+    }
+}

@@ -1,0 +1,67 @@
+//! One file a command: clap's `Args` and `execute`.
+
+pub(super) mod check;
+pub(super) mod datasets;
+pub(super) mod ingest;
+pub(super) mod run;
+pub(super) mod schema;
+pub(super) mod score;
+pub(super) mod show;
+pub(super) mod snapshot;
+pub(super) mod sql;
+pub(super) mod synth;
+mod target;
+mod text_rows;
+
+use std::sync::Arc;
+
+use serde_json::json;
+
+use super::output::Outcome;
+use super::{Session, interrupt};
+use crate::error::Result;
+use crate::lake::Lake;
+use crate::lake::runs::RunRecord;
+
+/// `512`, `64MiB`, `2GB`, …
+pub(super) fn parse_size(text: &str) -> Result<u64, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match text[digits.len()..].to_ascii_lowercase().as_str() {
+        "" | "b" => 1,
+        "kb" => 1_000,
+        "mb" => 1_000_000,
+        "gb" => 1_000_000_000,
+        "k" | "kib" => 1 << 10,
+        "m" | "mib" => 1 << 20,
+        "g" | "gib" => 1 << 30,
+        other => return Err(format!("unknown unit `{other}`: B, kB, MB, GB, KiB, MiB or GiB")),
+    };
+    let number: u64 = digits.trim().parse().map_err(|e| format!("not a size: {e}"))?;
+    match number.checked_mul(unit) {
+        None | Some(0) => Err("a size between 1 byte and 2^64".into()),
+        Some(size) => Ok(size),
+    }
+}
+
+/// Runs work under a record in the lake that says how it ended, whatever happens.
+fn recorded(session: &Session, lake: &Lake, work: impl FnOnce(&RunRecord) -> Result<Outcome>) -> Result<Outcome> {
+    let record = Arc::new(RunRecord::start(lake, &session.command)?);
+    interrupt::watch(&record)?;
+    let outcome = work(&record);
+    match &outcome {
+        Ok(outcome) => record.close(outcome.name())?,
+        Err(error) => {
+            // The error itself matters more than a record that cannot be written, as on a full disk.
+            let written = record.set("error", error.to_json()).and_then(|()| record.close("failed"));
+            if let Err(unwritten) = written {
+                session.printer.warn(&format!("the run record is incomplete: {}", unwritten.message()));
+            }
+        }
+    }
+    outcome
+}
+
+/// A summary for the run record.
+fn to_json(value: &impl serde::Serialize) -> serde_json::Value {
+    serde_json::to_value(value).unwrap_or_else(|error| json!({ "not recorded": error.to_string() }))
+}

@@ -1,0 +1,54 @@
+//! `scorelake schema`
+
+use super::text_rows;
+use crate::cli::Session;
+use crate::cli::output::Outcome;
+use crate::error::{Error, ErrorKind, Result};
+use crate::schema::dataset::Dataset;
+use crate::schema::{TableKind, TableSchema};
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Args {
+    /// A table, such as `judgments` or `qwen_image_bench.judgments`; all tables if absent.
+    table: Option<String>,
+}
+
+pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome> {
+    let mut tables = Vec::new();
+    for dataset in Dataset::all(&session.assets)? {
+        for schema in TableSchema::load_all(&session.assets, &dataset.id)? {
+            tables.push((format!("{}.{}", dataset.sql_schema, schema.table), schema));
+        }
+    }
+    let Some(wanted) = &args.table else {
+        let rows: Vec<_> = tables
+            .into_iter()
+            .map(|(name, schema)| {
+                let kind = match schema.kind {
+                    TableKind::Lake => "lake",
+                    TableKind::Result => "result",
+                };
+                [name, kind.into(), schema.grain, schema.key.join(", ")].map(Some)
+            })
+            .collect();
+        text_rows::print(session, ["table", "kind", "one row is", "key"], &rows)?;
+        return Ok(Outcome::Complete);
+    };
+    let found: Vec<_> = tables.iter().filter(|(name, schema)| name == wanted || schema.table == *wanted).collect();
+    if found.is_empty() {
+        let names: Vec<_> = tables.iter().map(|(name, _)| name.as_str()).collect();
+        return Err(Error::new(ErrorKind::Usage, format!("no table `{wanted}`")).hint(format!("tables: {}", names.join(", "))));
+    }
+    let mut rows = Vec::new();
+    for (name, schema) in found {
+        for column in &schema.columns {
+            let null = if column.nullable { "yes" } else { "" };
+            let key = if schema.key.contains(&column.name) { "key" } else { "" };
+            let cells = [name.as_str(), &column.name, column.column_type.name(), null, key].map(|text| Some(text.to_owned()));
+            let [table, column_name, kind, null, key] = cells;
+            rows.push([table, column_name, kind, null, key, column.unit.clone(), Some(column.meaning.clone())]);
+        }
+    }
+    text_rows::print(session, ["table", "column", "type", "null", "key", "unit", "meaning"], &rows)?;
+    Ok(Outcome::Complete)
+}

@@ -1,0 +1,184 @@
+//! `scorelake score`
+
+use std::collections::BTreeMap;
+
+use clap::ValueEnum;
+
+use super::{recorded, to_json};
+use crate::cli::Session;
+use crate::cli::output::Outcome;
+use crate::cli::progress::Bar;
+use crate::error::{Error, ErrorKind, Result};
+use crate::lake::Lake;
+use crate::lake::manifest::Manifest;
+use crate::lake::runs::RunRecord;
+use crate::pipeline::{Choices, Parameter, Pipeline, Plan};
+use crate::score::{self, Findings};
+use crate::snapshot::{self, Published, Staging};
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Args {
+    /// Dataset id, or a pipeline file ending in .toml.
+    pipeline: String,
+    #[command(flatten)]
+    options: ScoreOptions,
+    /// Show what would run, without running it.
+    #[arg(long)]
+    dry_run: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct ScoreOptions {
+    /// Protocol; the pipeline's first one if absent.
+    #[arg(long, value_name = "P")]
+    protocol: Option<String>,
+    /// Cells that count: every judged one, or those that the prompt's metadata lists.
+    #[arg(long, value_enum)]
+    facets: Option<Facets>,
+    /// Coverage below which a model has no rank, 0 to 1.
+    #[arg(long, value_name = "X", value_parser = parse_fraction)]
+    min_coverage: Option<f64>,
+    /// Another value for a parameter of the pipeline.
+    #[arg(long = "set", value_name = "NAME=VALUE", value_parser = parse_parameter)]
+    set: Vec<(String, Parameter)>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Facets {
+    Judged,
+    Metadata,
+}
+
+fn parse_fraction(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if (0.0..=1.0).contains(&value) => Ok(value),
+        Ok(_) => Err("a number from 0 to 1".into()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// `name=value`: an integer, a double, or a text.
+pub(super) fn parse_parameter(text: &str) -> Result<(String, Parameter), String> {
+    let (name, value) = text.split_once('=').ok_or("NAME=VALUE")?;
+    let parsed = match (value.parse::<i64>(), value.parse::<f64>()) {
+        (Ok(value), _) => Parameter::Int(value),
+        (_, Ok(value)) if value.is_finite() => Parameter::Float(value),
+        _ => Parameter::Text(value.to_owned()),
+    };
+    Ok((name.to_owned(), parsed))
+}
+
+impl ScoreOptions {
+    /// The plan that these options choose.
+    pub(super) fn plan(&self, session: &Session, pipeline: &str) -> Result<Plan> {
+        let pipeline = Pipeline::load(&session.assets, pipeline)?;
+        let mut parameters: BTreeMap<String, Parameter> = self.set.iter().cloned().collect();
+        if let Some(facets) = self.facets {
+            let name = match facets {
+                Facets::Judged => "judged",
+                Facets::Metadata => "metadata",
+            };
+            parameters.insert("facets".into(), Parameter::Text(name.into()));
+        }
+        if let Some(min_coverage) = self.min_coverage {
+            parameters.insert("min_coverage".into(), Parameter::Float(min_coverage));
+        }
+        Plan::new(&session.assets, &pipeline, &Choices { protocol: self.protocol.clone(), parameters })
+    }
+}
+
+pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome> {
+    let plan = args.options.plan(session, &args.pipeline)?;
+    if args.dry_run {
+        return dry_run(session, &plan);
+    }
+    let lake = session.lake()?;
+    recorded(session, &lake, |record| {
+        let manifest = Manifest::load(&lake, &plan.dataset.id)?;
+        let (published, outcome) = score(session, &lake, &manifest, &plan, true, record)?;
+        tell_next(session, &plan, &published);
+        Ok(outcome)
+    })
+}
+
+fn dry_run(session: &Session, plan: &Plan) -> Result<Outcome> {
+    score::dry_run(&session.assets, plan, session.engine())?;
+    let rows: Vec<_> = plan
+        .steps
+        .iter()
+        .map(|step| {
+            let output = format!("{:?}", step.sql.output).to_lowercase();
+            [&step.name, &step.sql.path, &output, &step.sql.question].map(|text| Some(text.clone()))
+        })
+        .collect();
+    let parameters: Vec<_> = plan.parameters.iter().map(|(name, value)| format!("{name}={}", to_json(value))).collect();
+    session.printer.note(&format!("protocol {}, {}", plan.protocol, parameters.join(", ")));
+    super::text_rows::print(session, ["step", "sql", "output", "question"], &rows)?;
+    Ok(Outcome::Complete)
+}
+
+/// Scores a manifest's sources and publishes the snapshot.
+pub(super) fn score(
+    session: &Session,
+    lake: &Lake,
+    manifest: &Manifest,
+    plan: &Plan,
+    whole_lake: bool,
+    record: &RunRecord,
+) -> Result<(Published, Outcome)> {
+    if manifest.sources.iter().all(|source| source.parts.get("responses").is_none_or(Vec::is_empty)) {
+        return Err(Error::new(ErrorKind::Lake, format!("the lake has no replies of {} to score", plan.dataset.id))
+            .with("lake", lake.root().display())
+            .hint(format!("scorelake ingest {} FILE", plan.dataset.id)));
+    }
+    let staging = Staging::new(lake)?;
+    let bar = Bar::steps(session, plan.steps.len())?;
+    let scored = score::score(&session.assets, lake, manifest, plan, session.engine(), staging.path(), &|step| bar.step(step));
+    drop(bar);
+    let scored = scored?;
+    let published = snapshot::publish(lake, &staging, manifest, plan, &scored, whole_lake)?;
+    record.set("snapshot", to_json(&published.snapshot.manifest.id))?;
+    tell_findings(session, &scored.findings);
+    let rejected: u64 = manifest.sources.iter().map(|source| source.rejected).sum();
+    if rejected > 0 {
+        session.printer.warn(&format!("{rejected} rejected records of the lake are not in these numbers"));
+    }
+    let outcome = if published.snapshot.manifest.status == "partial" { Outcome::Partial } else { Outcome::Complete };
+    Ok((published, outcome))
+}
+
+fn tell_findings(session: &Session, findings: &Findings) {
+    let printer = session.printer;
+    if findings.prompts_with_metadata == 0 {
+        printer.warn("no metadata in the lake: expected and coverage are empty; ingest bench_metadata.json to have them");
+    }
+    if findings.unmatched > 0 {
+        let examples: Vec<_> = findings.unmatched_examples.iter().map(ToString::to_string).collect();
+        let more = if findings.unmatched > examples.len() as i64 { ", …" } else { "" };
+        printer.warn(&format!("{} prompt IDs have replies but no metadata: {}{more}", findings.unmatched, examples.join(", ")));
+    }
+    printer.note(&format!(
+        "official and strict readings differ in {} of {} judged entries",
+        findings.readings_differ, findings.judgments
+    ));
+    if findings.judges > 1 {
+        printer.note(&format!("{} judges stand in one table; each is ranked apart", findings.judges));
+    }
+}
+
+/// Where the snapshot is and what to do with it.
+pub(super) fn tell_next(session: &Session, plan: &Plan, published: &Published) {
+    let manifest = &published.snapshot.manifest;
+    let was_there = if published.was_there { ", the same as one that was there" } else { "" };
+    session.printer.note(&format!("snapshot {} ({}, {}){was_there}", manifest.id, manifest.protocol, manifest.status));
+    if !published.is_latest {
+        session.printer.note("not the latest of its protocol: other parameters or inputs than the default; name it by its id");
+    }
+    let reference = if published.is_latest && plan.protocol == plan.default_protocol {
+        plan.dataset.id.clone()
+    } else {
+        format!("{}@{}", plan.dataset.id, &manifest.id[..8])
+    };
+    session.printer.detail(&format!("folder {}", published.snapshot.dir.display()));
+    session.printer.note(&format!("next: scorelake show {reference} by_pillar"));
+}

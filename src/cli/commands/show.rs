@@ -1,0 +1,82 @@
+//! `scorelake show`
+
+use std::fs::File;
+
+use arrow::array::RecordBatch;
+use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
+
+use super::target;
+use crate::cli::Session;
+use crate::cli::output::Outcome;
+use crate::error::{Error, ErrorKind, Result};
+use crate::report::Format;
+use crate::schema::TableSchema;
+use crate::snapshot::Snapshot;
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Args {
+    /// Dataset id, with @ID for a snapshot (an id, a prefix of one, or a protocol).
+    #[arg(value_name = "DATASET[@ID]")]
+    target: String,
+    /// Table of the snapshot.
+    #[arg(default_value = "leaderboard")]
+    table: String,
+    /// Rows at most; 100 in tables for people, all otherwise.
+    #[arg(long, value_name = "N")]
+    limit: Option<usize>,
+}
+
+pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome> {
+    let (_, snapshot) = target::find(session, &args.target)?;
+    table(session, &snapshot, &args.table, args.limit)?;
+    Ok(Outcome::Complete)
+}
+
+/// Prints a table of a snapshot.
+pub(super) fn table(session: &Session, snapshot: &Snapshot, name: &str, limit: Option<usize>) -> Result<()> {
+    let for_people = matches!(session.printer.format(), Format::Table | Format::Markdown);
+    let limit = limit.or(for_people.then_some(100)).unwrap_or(usize::MAX);
+    let path = snapshot.table_path(name)?;
+    let schema = TableSchema::load(&session.assets, &snapshot.manifest.dataset, name)?.arrow();
+    let at = |e: parquet::errors::ParquetError| Error::from(e).with("file", path.display());
+    let file = File::open(&path).map_err(|e| Error::io(&path, "open", e))?;
+    let options = ArrowReaderOptions::new().with_schema(schema.clone());
+    let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options).map_err(at)?;
+    let total = usize::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(usize::MAX);
+    let reader = builder.with_limit(limit).build().map_err(at)?;
+    let mut batches: Vec<RecordBatch> = Vec::new();
+    for batch in reader {
+        batches.push(batch.map_err(|e| {
+            Error::new(ErrorKind::Corrupt, format!("corrupt Parquet file: {e}")).with("file", path.display()).caused_by(e)
+        })?);
+    }
+    session.printer.rows(&schema, &batches, for_people)?;
+    if total > limit {
+        session.printer.note(&format!("{limit} of {total} rows; --limit N shows more"));
+    }
+    Ok(())
+}
+
+/// The ledger's totals, in a line a model.
+pub(super) fn ledger_summary(session: &Session, snapshot: &Snapshot) {
+    session.printer.note("ledger, cells of each model:");
+    for row in &snapshot.manifest.ledger {
+        let count = |name: &str| row[name].as_i64().map_or("—".to_owned(), |count| count.to_string());
+        let name = ["model", "model_revision", "judge", "lang"]
+            .iter()
+            .filter_map(|key| row[*key].as_str().filter(|text| !text.is_empty()))
+            .collect::<Vec<_>>()
+            .join(" ");
+        let parts: Vec<_> = ["ok", "na", "missing", "invalid", "parse_failed", "skipped"]
+            .iter()
+            .map(|state| format!("{} {state}", count(state)))
+            .collect();
+        let mut line = format!("  {name}: {} expected = {}", count("expected"), parts.join(" + "));
+        for outside in ["unexpected", "unknown", "duplicate"] {
+            if row[outside].as_i64().is_some_and(|count| count > 0) {
+                line += &format!("; {} {outside}", count(outside));
+            }
+        }
+        session.printer.note(&line);
+    }
+}

@@ -1,0 +1,161 @@
+//! The command line: one file a command, one place that prints.
+
+mod commands;
+mod interrupt;
+mod output;
+mod printer;
+mod progress;
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use clap::{Parser, Subcommand, ValueEnum};
+
+use self::commands::{check, datasets, ingest, run as run_command, schema, score, show, snapshot, sql, synth};
+use self::output::Outcome;
+use self::printer::Printer;
+use crate::assets::Assets;
+use crate::error::{Error, ErrorKind, Result};
+use crate::lake::Lake;
+use crate::lake::session::EngineOptions;
+use crate::report::Format;
+
+/// Turns raw text-to-image evaluation data into Parquet, scores it with SQL, and publishes snapshots that anyone can recompute
+/// to the same bytes.
+#[derive(Debug, Parser)]
+#[command(name = "scorelake", version, max_term_width = 100)]
+struct Cli {
+    #[command(flatten)]
+    globals: Globals,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// Options of every command.
+#[derive(Debug, clap::Args)]
+struct Globals {
+    /// Folder of the lake.
+    #[arg(long, global = true, env = "SCORELAKE_LAKE", default_value = "lake", value_name = "DIR")]
+    lake: PathBuf,
+    /// How tables are written.
+    #[arg(long, global = true, value_enum, default_value_t)]
+    format: Format,
+    /// Say nothing but errors.
+    #[arg(short, long, global = true)]
+    quiet: bool,
+    /// Say more.
+    #[arg(short, long, global = true)]
+    verbose: bool,
+    /// Progress bars on stderr.
+    #[arg(long, global = true, value_enum, default_value_t = Switch::Auto)]
+    progress: Switch,
+    /// Threads; all cores if absent. Never changes a result.
+    #[arg(long, global = true, env = "SCORELAKE_THREADS", value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// Memory before sorts and aggregates spill to disk, such as 2GiB or 500MB.
+    #[arg(long, global = true, value_name = "SIZE", default_value = "2GiB", value_parser = commands::parse_size)]
+    memory: u64,
+    /// Rows a batch inside the engine. Never changes a result.
+    #[arg(long, global = true, value_name = "ROWS", hide = true, default_value_t = 8192, value_parser = clap::value_parser!(u32).range(1..))]
+    batch_size: u32,
+    /// Folder with pipelines, sql, schemas and data that take the place of the built-in ones.
+    #[arg(long, global = true, env = "SCORELAKE_ASSETS", value_name = "DIR")]
+    assets: Option<PathBuf>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Switch {
+    Auto,
+    On,
+    Off,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// List the built-in datasets.
+    Datasets(datasets::Args),
+    /// Read files into the lake.
+    Ingest(ingest::Args),
+    /// Score the lake and publish a snapshot.
+    Score(score::Args),
+    /// Ingest, score, publish a snapshot and show the leaderboard.
+    Run(run_command::Args),
+    /// Show a table of a snapshot.
+    Show(show::Args),
+    /// Ask a question in SQL.
+    Sql(sql::Args),
+    /// List, show and verify snapshots.
+    Snapshot(snapshot::Args),
+    /// Check pipelines, SQL and schemas without data.
+    Check(check::Args),
+    /// Show what tables hold.
+    Schema(schema::Args),
+    /// Make shape-true data of any size.
+    Synth(synth::Args),
+}
+
+/// What a command works with.
+struct Session {
+    globals: Globals,
+    assets: Assets,
+    printer: Printer,
+    /// The command line, for run records.
+    command: Vec<String>,
+}
+
+impl Session {
+    fn engine(&self) -> EngineOptions {
+        let defaults = EngineOptions::default();
+        EngineOptions {
+            threads: self.globals.threads.map_or(defaults.threads, usize::from),
+            memory: usize::try_from(self.globals.memory).unwrap_or(usize::MAX),
+            batch_size: self.globals.batch_size as usize,
+        }
+    }
+
+    fn lake(&self) -> Result<Lake> {
+        Lake::open(&self.globals.lake)
+    }
+}
+
+/// Runs a command line; gives the exit code: 0 done, 1 failed, 2 bad usage, 3 finished but partial.
+pub fn run(args: impl IntoIterator<Item = OsString>) -> u8 {
+    let args: Vec<OsString> = args.into_iter().collect();
+    let cli = match Cli::try_parse_from(&args) {
+        Ok(cli) => cli,
+        Err(error) => {
+            let code = if error.use_stderr() { 2 } else { 0 };
+            return if Printer::plain().clap(&error).is_ok() { code } else { 1 };
+        }
+    };
+    let printer = Printer::new(cli.globals.format, cli.globals.quiet, cli.globals.verbose);
+    let outcome = execute(cli, args, printer);
+    match outcome {
+        Ok(outcome) => outcome.exit_code(),
+        Err(error) => printer.error(&error),
+    }
+}
+
+fn execute(cli: Cli, args: Vec<OsString>, printer: Printer) -> Result<Outcome> {
+    let assets = match &cli.globals.assets {
+        Some(root) => Assets::with_root(root)?,
+        None => Assets::embedded(),
+    };
+    if cli.globals.format == Format::Parquet && printer.stdout_is_terminal() {
+        return Err(Error::new(ErrorKind::Usage, "--format parquet on a terminal").hint("redirect it: … > table.parquet"));
+    }
+    let command = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
+    let session = Session { globals: cli.globals, assets, printer, command };
+    match cli.command {
+        Command::Datasets(args) => datasets::execute(&session, &args),
+        Command::Ingest(args) => ingest::execute(&session, &args),
+        Command::Score(args) => score::execute(&session, &args),
+        Command::Run(args) => run_command::execute(&session, &args),
+        Command::Show(args) => show::execute(&session, &args),
+        Command::Sql(args) => sql::execute(&session, &args),
+        Command::Snapshot(args) => snapshot::execute(&session, &args),
+        Command::Check(args) => check::execute(&session, &args),
+        Command::Schema(args) => schema::execute(&session, &args),
+        Command::Synth(args) => synth::execute(&session, &args),
+    }
+}

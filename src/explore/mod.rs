@@ -1,0 +1,108 @@
+//! Questions in SQL over the lake and its latest snapshots.
+
+use std::collections::BTreeMap;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::SchemaRef;
+
+use crate::assets::Assets;
+use crate::error::{Error, ErrorKind, Result};
+use crate::lake::Lake;
+use crate::lake::manifest::Manifest;
+use crate::lake::session::{Engine, EngineOptions};
+use crate::pipeline::{Output, Parameter, Pipeline, SqlFile};
+use crate::schema::TableSchema;
+use crate::schema::dataset::Dataset;
+use crate::snapshot::{self, Snapshot};
+
+/// A session over everything in a lake: lake tables and the latest snapshot of the default protocol under the dataset's
+/// schema, those of other protocols under `<schema>_<protocol>`, rejects under `<schema>_parts`.
+pub struct Explorer {
+    engine: Engine,
+    tables: Vec<String>,
+}
+
+impl Explorer {
+    /// Opens the session; without a lake it can still compute.
+    pub fn open(assets: &Assets, lake: Option<&Lake>, options: EngineOptions) -> Result<Self> {
+        let engine = Engine::new(assets, options, "public")?;
+        let mut tables = Vec::new();
+        if let Some(lake) = lake {
+            for dataset in Dataset::all(assets)? {
+                register(assets, &engine, lake, &dataset, &mut tables)?;
+            }
+        }
+        Ok(Self { engine, tables })
+    }
+
+    /// Runs a query.
+    pub fn query(&self, sql: &str, parameters: &BTreeMap<String, Parameter>) -> Result<(SchemaRef, Vec<RecordBatch>)> {
+        let frame = self.engine.plan_with(sql, parameters).map_err(|e| self.explain(e))?;
+        let schema = frame.schema().inner().clone();
+        Ok((schema, self.engine.collect(frame)?))
+    }
+
+    /// Adds what a misspelt or unqualified table name most likely means.
+    fn explain(&self, error: Error) -> Error {
+        let message = error.message().to_owned();
+        let Some(name) = message.strip_prefix("Error during planning: table '").and_then(|rest| rest.split('\'').next()) else {
+            return error;
+        };
+        let wanted = name.rsplit('.').next().unwrap_or(name);
+        let like: Vec<_> = self.tables.iter().filter(|table| table.rsplit('.').next() == Some(wanted)).cloned().collect();
+        let hint = match (like.is_empty(), self.tables.is_empty()) {
+            (false, _) => format!("did you mean {}?", like.join(" or ")),
+            (true, false) => format!("tables: {}", self.tables.join(", ")),
+            (true, true) => "the lake is empty: `scorelake run` fills it".into(),
+        };
+        Error::new(ErrorKind::Sql, format!("no table `{name}`")).hint(hint).caused_by(error)
+    }
+}
+
+fn register(assets: &Assets, engine: &Engine, lake: &Lake, dataset: &Dataset, tables: &mut Vec<String>) -> Result<()> {
+    let manifest = Manifest::load(lake, &dataset.id)?;
+    if manifest.sources.is_empty() {
+        return Ok(());
+    }
+    engine.register_dataset(dataset, lake, &manifest)?;
+    let rejects = TableSchema::load(assets, "lake", "rejects")?;
+    let files: Vec<_> = manifest
+        .sources
+        .iter()
+        .flat_map(|source| &source.rejects)
+        .map(|part| lake.rejects_dir(&dataset.id).join(&part.file))
+        .collect();
+    engine.register_files(&dataset.sql_schema, &rejects, &files)?;
+    let pipeline = Pipeline::load(assets, &dataset.id)?;
+    let mut schemas = vec![dataset.sql_schema.clone()];
+    for (place, protocol) in pipeline.protocols.iter().enumerate() {
+        let Some(id) = snapshot::latest(lake, &dataset.id, protocol)? else { continue };
+        let schema_name = if place == 0 { dataset.sql_schema.clone() } else { format!("{}_{protocol}", dataset.sql_schema) };
+        if place > 0 {
+            engine.create_schema(&schema_name)?;
+            schemas.push(schema_name.clone());
+        }
+        let snapshot = Snapshot::open(lake.snapshots_dir(&dataset.id).join(id))?;
+        for table in &snapshot.manifest.tables {
+            let schema = TableSchema::load(assets, &dataset.id, &table.name)?;
+            engine.register_files(&schema_name, &schema, &[snapshot.dir.join(&table.file)])?;
+        }
+    }
+    for schema in schemas {
+        tables.extend(engine.table_names(&schema).into_iter().map(|table| format!("{schema}.{table}")));
+    }
+    Ok(())
+}
+
+/// Questions to start from: `sql/explore/*.sql`.
+pub fn questions(assets: &Assets) -> Result<Vec<SqlFile>> {
+    let mut files = Vec::new();
+    for path in assets.list("sql/explore", "sql")? {
+        let file = SqlFile::parse(&path, assets.text(&path)?)?;
+        if file.output != Output::Explore {
+            return Err(Error::new(ErrorKind::Config, "a question needs `-- output: explore`").with("file", &path));
+        }
+        files.push(file);
+    }
+    Ok(files)
+}

@@ -1,0 +1,94 @@
+//! Builds a batch column by column against a table's schema.
+
+use std::sync::Arc;
+
+use arrow::array::{
+    ArrayRef, BooleanBuilder, Float64Builder, Int32Builder, Int64Builder, RecordBatch, StringBuilder,
+};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::schema::{ColumnType, TableSchema};
+
+/// Builders for the columns of a table; rows are appended cell by cell in column order.
+pub(crate) struct TableBuilder<'s> {
+    schema: &'s TableSchema,
+    columns: Vec<ColumnBuilder>,
+    next: usize,
+}
+
+enum ColumnBuilder {
+    Text(StringBuilder),
+    Bool(BooleanBuilder),
+    Int32(Int32Builder),
+    Int64(Int64Builder),
+    Float64(Float64Builder),
+}
+
+impl<'s> TableBuilder<'s> {
+    pub(crate) fn new(schema: &'s TableSchema) -> Self {
+        let builder = |kind| match kind {
+            ColumnType::Text => ColumnBuilder::Text(StringBuilder::new()),
+            ColumnType::Bool => ColumnBuilder::Bool(BooleanBuilder::new()),
+            ColumnType::Int32 => ColumnBuilder::Int32(Int32Builder::new()),
+            ColumnType::Int64 => ColumnBuilder::Int64(Int64Builder::new()),
+            ColumnType::Float64 => ColumnBuilder::Float64(Float64Builder::new()),
+        };
+        Self { columns: schema.columns.iter().map(|column| builder(column.column_type)).collect(), schema, next: 0 }
+    }
+
+    fn column(&mut self) -> &mut ColumnBuilder {
+        let at = self.next;
+        self.next = (at + 1) % self.columns.len();
+        &mut self.columns[at]
+    }
+
+    /// The next cell, a text.
+    pub(crate) fn text(&mut self, value: Option<&str>) -> Result<&mut Self> {
+        match self.column() {
+            ColumnBuilder::Text(builder) => builder.append_option(value),
+            _ => return Err(self.misfit("text")),
+        }
+        Ok(self)
+    }
+
+    /// The next cell, a boolean.
+    pub(crate) fn bool(&mut self, value: bool) -> Result<&mut Self> {
+        match self.column() {
+            ColumnBuilder::Bool(builder) => builder.append_value(value),
+            _ => return Err(self.misfit("bool")),
+        }
+        Ok(self)
+    }
+
+    /// The next cell, an integer.
+    pub(crate) fn int(&mut self, value: Option<i64>) -> Result<&mut Self> {
+        match self.column() {
+            ColumnBuilder::Int64(builder) => builder.append_option(value),
+            ColumnBuilder::Int32(builder) => builder.append_option(value.map(|value| value as i32)),
+            _ => return Err(self.misfit("an integer")),
+        }
+        Ok(self)
+    }
+
+    fn misfit(&self, found: &str) -> Error {
+        let at = (self.next + self.columns.len() - 1) % self.columns.len();
+        Error::new(ErrorKind::Check, format!("the reader gives {found} where the schema has another type"))
+            .with("table", &self.schema.table)
+            .with("column", &self.schema.columns[at].name)
+    }
+
+    /// The batch; nulls where the schema has none are an error.
+    pub(crate) fn finish(self) -> Result<RecordBatch> {
+        let finish = |builder| -> ArrayRef {
+            match builder {
+                ColumnBuilder::Text(mut builder) => Arc::new(builder.finish()),
+                ColumnBuilder::Bool(mut builder) => Arc::new(builder.finish()),
+                ColumnBuilder::Int32(mut builder) => Arc::new(builder.finish()),
+                ColumnBuilder::Int64(mut builder) => Arc::new(builder.finish()),
+                ColumnBuilder::Float64(mut builder) => Arc::new(builder.finish()),
+            }
+        };
+        let columns = self.columns.into_iter().map(finish).collect();
+        Ok(RecordBatch::try_new(self.schema.arrow(), columns)?)
+    }
+}

@@ -1,0 +1,84 @@
+//! Segments of one dataset's files become typed Arrow batches and rejects.
+//!
+//! A reader is a pure function of a segment: it may run on any thread, and what it gives depends on the text alone.
+
+mod batch;
+pub mod qwen_image_bench;
+
+use std::collections::BTreeMap;
+
+use arrow::array::RecordBatch;
+use serde::{Deserialize, Serialize};
+
+use crate::assets::Assets;
+use crate::error::{Error, ErrorKind, Result};
+use crate::source::Segment;
+
+pub(crate) use batch::TableBuilder;
+
+/// What the command line says about a source; part of its identity.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SourceOptions {
+    /// Revision of the models.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub model_revision: String,
+    /// Judge that wrote the replies.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub judge: String,
+    /// Whether the text of replies is kept.
+    pub keep_text: bool,
+}
+
+impl Default for SourceOptions {
+    fn default() -> Self {
+        Self { model_revision: String::new(), judge: String::new(), keep_text: true }
+    }
+}
+
+/// A record that could not be read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Reject {
+    /// Line in the source, from 1.
+    pub line: u64,
+    /// Why.
+    pub reason: String,
+    /// The text, cut at 64 KiB; bytes that are not UTF-8 are replaced.
+    pub text: String,
+}
+
+/// Counts of things worth telling, by what they are.
+pub type Notes = BTreeMap<String, u64>;
+
+/// What a reader makes of a segment.
+#[derive(Debug, Default)]
+pub struct SegmentTables {
+    /// Batches by table, each sorted by the table's order.
+    pub tables: Vec<(&'static str, RecordBatch)>,
+    /// Records that could not be read.
+    pub rejects: Vec<Reject>,
+    /// Records read, rejects too.
+    pub records: u64,
+    /// Notes.
+    pub notes: Notes,
+}
+
+/// A dataset's reader.
+pub trait Reader: Send + Sync {
+    /// Dataset id.
+    fn dataset(&self) -> &'static str;
+
+    /// Changes whenever the reader would give other rows for the same text; old parts are then made again.
+    fn version(&self) -> u32;
+
+    /// Reads one segment of the source with this key.
+    fn read(&self, segment: &Segment, source: &str, options: &SourceOptions) -> Result<SegmentTables>;
+}
+
+/// The reader of a dataset.
+pub fn reader(assets: &Assets, dataset: &str) -> Result<Box<dyn Reader>> {
+    match dataset {
+        qwen_image_bench::DATASET => Ok(Box::new(qwen_image_bench::QwenImageBench::new(assets)?)),
+        other => Err(Error::new(ErrorKind::Usage, format!("no reader for dataset `{other}`"))),
+    }
+}

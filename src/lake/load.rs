@@ -1,0 +1,433 @@
+//! Ingest: sources become finished parts in staging, segment by segment in parallel, and are then published at once.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use serde::{Deserialize, Serialize};
+use sha2::{Digest, Sha256};
+
+use super::manifest::{Manifest, Part, SourceEntry};
+use super::parquet::text_column;
+use super::permits::Permits;
+use super::publish::{self, Published};
+use super::session::EngineOptions;
+use super::{Lake, ParquetSettings, PartWriter, write_atomically};
+use crate::assets::Assets;
+use crate::error::{Error, ErrorKind, Result};
+use crate::ingest::{Notes, Reader, Reject, SegmentTables, SourceOptions, TableBuilder, qwen_image_bench};
+use crate::schema::TableSchema;
+use crate::source::{self, Expanded, Location, Segment, Segments};
+
+/// What a bad record does.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum OnError {
+    /// The first one ends the ingest; nothing is published.
+    Fail,
+    /// It is kept with its reason and counted.
+    Reject,
+}
+
+/// What to ingest.
+pub struct IngestRequest<'a> {
+    /// Files the schemas and rubrics come from.
+    pub assets: &'a Assets,
+    /// The dataset's reader.
+    pub reader: &'a dyn Reader,
+    /// The inputs.
+    pub inputs: Expanded,
+    /// What is said about them.
+    pub options: SourceOptions,
+    /// What a bad record does.
+    pub on_error: OnError,
+    /// Whether these replies replace older ones about the same image.
+    pub supersede: bool,
+    /// Longest line.
+    pub max_line: usize,
+}
+
+/// How the work is done, which never shows in what is published.
+pub struct Control<'a> {
+    /// Threads, memory.
+    pub engine: EngineOptions,
+    /// Told of bytes read of all bytes, and of records.
+    pub progress: &'a (dyn Fn(Progress) + Sync),
+}
+
+/// How far an ingest is.
+#[derive(Debug, Clone, Copy)]
+pub struct Progress {
+    /// Bytes of all files.
+    pub total: u64,
+    /// Bytes read.
+    pub read: u64,
+    /// Records read.
+    pub records: u64,
+}
+
+/// What an ingest did.
+#[derive(Debug, Default, Serialize)]
+pub struct IngestSummary {
+    /// URIs of sources that are new in the lake.
+    pub added: Vec<String>,
+    /// URIs whose content had changed.
+    pub replaced: Vec<String>,
+    /// URIs whose content was there already.
+    pub unchanged: Vec<String>,
+    /// Keys of all sources given, new or not.
+    pub keys: Vec<String>,
+    /// Inputs that could not be read, with the reason.
+    pub unreadable: Vec<(String, String)>,
+    /// Records read from new sources.
+    pub records: u64,
+    /// Of those, rejected.
+    pub rejected: u64,
+    /// The first rejects.
+    pub first_rejects: Vec<String>,
+    /// Rows written by table.
+    pub rows: BTreeMap<String, u64>,
+    /// What the reader met.
+    pub notes: Notes,
+    /// Replies set aside in the whole dataset, by reason.
+    pub set_aside: Notes,
+}
+
+/// Ingests: expand, stage each source, publish all of them by one swap of the manifest.
+pub fn ingest(lake: &Lake, request: IngestRequest<'_>, control: &Control<'_>) -> Result<IngestSummary> {
+    let mut summary = IngestSummary::default();
+    for (input, error) in request.inputs.failed.iter() {
+        if request.on_error == OnError::Fail {
+            return Err(Error::new(error.kind(), error.message()).with("input", input).hint("nothing was published; with --on-error reject the other inputs are read"));
+        }
+        summary.unreadable.push((input.clone(), error.message().to_owned()));
+    }
+    let loader = Loader::new(lake, &request, control)?;
+    let known = Manifest::load(lake, request.reader.dataset())?;
+    let mut staged = Vec::new();
+    for location in &request.inputs.locations {
+        let before = stamp(&location.path)?;
+        let sha256 = source::digest(&location.path)?;
+        let key = loader.source_key(&sha256);
+        summary.keys.push(key.clone());
+        if known.sources.iter().any(|source| source.key == key) {
+            loader.passed(location.size);
+            summary.unchanged.push(location.uri.clone());
+            continue;
+        }
+        if staged.iter().any(|(source, _): &Staged| source.key == key) {
+            summary.unchanged.push(location.uri.clone());
+            continue;
+        }
+        match loader.stage(location, &key, &sha256, before) {
+            Ok(source) => staged.push(source),
+            Err(error) if request.on_error == OnError::Reject && error.kind() == ErrorKind::Input => {
+                summary.unreadable.push((location.uri.clone(), error.message().to_owned()));
+            }
+            Err(error) => return Err(error),
+        }
+    }
+    if summary.keys.len() == summary.unreadable.len() && !summary.unreadable.is_empty() {
+        let (input, reason) = &summary.unreadable[0];
+        return Err(Error::new(ErrorKind::Input, format!("no input could be read: {reason}")).with("input", input));
+    }
+    for (source, first_rejects) in &staged {
+        summary.records += source.records;
+        summary.rejected += source.rejected;
+        summary.first_rejects.extend(first_rejects.iter().take(5).map(|reject| {
+            format!("{}:{}: {}", source.uri, reject.line, reject.reason)
+        }));
+        for (table, parts) in &source.parts {
+            *summary.rows.entry(table.clone()).or_default() += parts.iter().map(|part| part.rows).sum::<u64>();
+        }
+        for (note, count) in &source.notes {
+            *summary.notes.entry(note.clone()).or_default() += count;
+        }
+    }
+    let sources = staged.into_iter().map(|(source, _)| source).collect();
+    let Published { manifest, added, replaced } = publish::publish(lake, &request, control, sources)?;
+    (summary.added, summary.replaced, summary.set_aside) = (added, replaced, manifest.set_aside);
+    Ok(summary)
+}
+
+type Staged = (SourceEntry, Vec<Reject>);
+
+struct Loader<'a> {
+    lake: &'a Lake,
+    request: &'a IngestRequest<'a>,
+    control: &'a Control<'a>,
+    schemas: Vec<TableSchema>,
+    rejects: TableSchema,
+    total: u64,
+    done: Mutex<(u64, u64)>,
+}
+
+/// What is kept beside a finished segment, so that a later run need not read it again.
+#[derive(Serialize, Deserialize)]
+struct SegmentRecord {
+    sha256: String,
+    records: u64,
+    notes: Notes,
+    parts: BTreeMap<String, Part>,
+    rejects: Option<Part>,
+    first_rejects: Vec<Reject>,
+}
+
+impl<'a> Loader<'a> {
+    fn new(lake: &'a Lake, request: &'a IngestRequest<'a>, control: &'a Control<'a>) -> Result<Self> {
+        let schemas = TableSchema::load_all(request.assets, request.reader.dataset())?;
+        let rejects = TableSchema::load(request.assets, "lake", "rejects")?;
+        let total = request.inputs.locations.iter().map(|location| location.size).sum();
+        Ok(Self { lake, request, control, schemas, rejects, total, done: Mutex::new((0, 0)) })
+    }
+
+    fn passed(&self, bytes: u64) {
+        let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        done.0 += bytes;
+    }
+
+    fn source_key(&self, sha256: &str) -> String {
+        let identity = serde_json::json!({
+            "content": sha256,
+            "dataset": self.request.reader.dataset(),
+            "options": self.request.options,
+            "reader": self.request.reader.version(),
+        });
+        source::hex(&Sha256::digest(identity.to_string().as_bytes())[..8])
+    }
+
+    /// Reads one source into staging.
+    fn stage(&self, location: &Location, key: &str, sha256: &str, before: Stamp) -> Result<Staged> {
+        let dir = publish::staging(self.lake, self.request.reader.dataset(), key);
+        std::fs::create_dir_all(&dir).map_err(|e| Error::io(&dir, "make the folder", e))?;
+        let opened = source::open(location)?;
+        let position = opened.position.clone();
+        let target = segment_bytes(location.size);
+        let mut segments = Segments::new(opened.reader, &location.uri, target, self.request.max_line);
+        let records = self.run(&mut segments, &dir, location, key, target, &|| position.load(Ordering::Relaxed))?;
+        if stamp(&location.path)? != before {
+            return Err(Error::new(ErrorKind::Input, "the file changed while it was read")
+                .with("file", &location.uri)
+                .hint("wait until it is complete and run again"));
+        }
+        self.passed(location.size);
+        self.collect(location, key, sha256, records)
+    }
+
+    /// Walks the segments, a bounded number of them at work at a time.
+    fn run(
+        &self,
+        segments: &mut Segments<Box<dyn std::io::Read + Send>>,
+        dir: &Path,
+        location: &Location,
+        key: &str,
+        target: usize,
+        position: &dyn Fn() -> u64,
+    ) -> Result<Vec<SegmentRecord>> {
+        let threads = self.control.engine.threads;
+        let pool = rayon::ThreadPoolBuilder::new()
+            .num_threads(threads)
+            // Deeply nested replies are parsed by recursion.
+            .stack_size(16 << 20)
+            .build()
+            .map_err(|e| Error::new(ErrorKind::Io, format!("cannot start threads: {e}")).caused_by(e))?;
+        let limit = (self.control.engine.memory / (6 * target)).clamp(1, threads + 1);
+        let permits = Permits::new(limit);
+        let results: Mutex<BTreeMap<u32, Result<SegmentRecord>>> = Mutex::new(BTreeMap::new());
+        let failed = AtomicBool::new(false);
+        let mut reading = Ok(());
+        pool.in_place_scope(|scope| {
+            while !failed.load(Ordering::Relaxed) {
+                let permit = permits.take();
+                let segment = match segments.next() {
+                    Ok(Some(segment)) => segment,
+                    Ok(None) => break,
+                    Err(error) => {
+                        reading = Err(error);
+                        break;
+                    }
+                };
+                let (results, failed) = (&results, &failed);
+                scope.spawn(move |_| {
+                    let ordinal = segment.ordinal;
+                    let result = self.segment(&segment, dir, location, key);
+                    drop(segment);
+                    if result.is_err() {
+                        failed.store(true, Ordering::Relaxed);
+                    }
+                    results.lock().unwrap_or_else(PoisonError::into_inner).insert(ordinal, result);
+                    drop(permit);
+                });
+                self.report(position());
+            }
+        });
+        // The first failure in file order is the one to tell, whichever thread met one first.
+        let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+        let records = results.into_values().collect::<Result<Vec<_>>>()?;
+        reading.map(|()| records)
+    }
+
+    fn report(&self, position: u64) {
+        let done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
+        (self.control.progress)(Progress { total: self.total, read: done.0 + position, records: done.1 });
+    }
+
+    /// Reads a segment and writes its parts, or finds them finished.
+    fn segment(&self, segment: &Segment, dir: &Path, location: &Location, key: &str) -> Result<SegmentRecord> {
+        let sidecar = dir.join(format!("{:05}.json", segment.ordinal));
+        let sha256 = source::hex(&Sha256::digest(segment.bytes()));
+        let record = match finished(&sidecar, &sha256) {
+            Some(record) => record,
+            None => {
+                let read = self.request.reader.read(segment, key, &self.request.options)?;
+                self.refuse_rejects(&read, location)?;
+                let record = self.write(segment.ordinal, read, sha256, dir, location, key)?;
+                let text = serde_json::to_vec(&record).map_err(|e| Error::new(ErrorKind::Check, e.to_string()).caused_by(e))?;
+                write_atomically(&sidecar, &text)?;
+                record
+            }
+        };
+        self.done.lock().unwrap_or_else(PoisonError::into_inner).1 += record.records;
+        Ok(record)
+    }
+
+    fn refuse_rejects(&self, read: &SegmentTables, location: &Location) -> Result<()> {
+        match read.rejects.first() {
+            Some(reject) if self.request.on_error == OnError::Fail => {
+                Err(Error::new(ErrorKind::Input, reject.reason.clone())
+                    .with("file", &location.uri)
+                    .with("line", reject.line)
+                    .hint("nothing was published; mend the line, or keep bad lines aside with --on-error reject"))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn write(
+        &self,
+        ordinal: u32,
+        read: SegmentTables,
+        sha256: String,
+        dir: &Path,
+        location: &Location,
+        key: &str,
+    ) -> Result<SegmentRecord> {
+        let mut parts = BTreeMap::new();
+        for (table, batch) in read.tables.iter().filter(|(_, batch)| batch.num_rows() > 0) {
+            let schema = self.schemas.iter().find(|schema| schema.table == *table).ok_or_else(|| {
+                Error::new(ErrorKind::Check, "the reader fills a table without schema").with("table", table)
+            })?;
+            let file = format!("{key}-{ordinal:05}.parquet");
+            let rows = write_part(&dir.join(format!("{table}-{file}")), schema, batch)?;
+            parts.insert((*table).to_owned(), Part { file, rows });
+        }
+        let mut rejects = None;
+        if !read.rejects.is_empty() {
+            let mut table = TableBuilder::new(&self.rejects);
+            for reject in &read.rejects {
+                table.text(Some(&location.uri))?.int(Some(reject.line as i64))?.text(Some(&reject.reason))?.text(Some(&reject.text))?;
+            }
+            let file = format!("{key}-{ordinal:05}.parquet");
+            let rows = write_part(&dir.join(format!("rejects-{file}")), &self.rejects, &table.finish()?)?;
+            rejects = Some(Part { file, rows });
+        }
+        let mut first_rejects = read.rejects;
+        first_rejects.truncate(5);
+        first_rejects.iter_mut().for_each(|reject| reject.text.clear());
+        Ok(SegmentRecord { sha256, records: read.records, notes: read.notes, parts, rejects, first_rejects })
+    }
+
+    /// The manifest entry of a source whose segments are all finished.
+    fn collect(&self, location: &Location, key: &str, sha256: &str, records: Vec<SegmentRecord>) -> Result<Staged> {
+        let mut source = SourceEntry {
+            key: key.into(),
+            uri: location.uri.clone(),
+            size: location.size,
+            sha256: sha256.into(),
+            options: self.request.options.clone(),
+            reader_version: self.request.reader.version(),
+            sequence: 0,
+            supersedes: self.request.supersede,
+            records: 0,
+            rejected: 0,
+            notes: Notes::new(),
+            parts: BTreeMap::new(),
+            rejects: Vec::new(),
+        };
+        let mut first_rejects = Vec::new();
+        for record in records {
+            source.records += record.records;
+            source.rejected += record.rejects.as_ref().map_or(0, |part| part.rows);
+            for (note, count) in record.notes {
+                *source.notes.entry(note).or_default() += count;
+            }
+            for (table, part) in record.parts {
+                source.parts.entry(table).or_default().push(part);
+            }
+            source.rejects.extend(record.rejects);
+            first_rejects.extend(record.first_rejects);
+        }
+        let nothing = |message: &str| Error::new(ErrorKind::Input, message.to_owned()).with("file", &location.uri);
+        if source.records == 0 {
+            return Err(nothing("no records: the file is empty"));
+        }
+        if source.records == source.rejected {
+            let first = first_rejects.first().map_or(String::new(), |reject| format!("line {}: {}", reject.line, reject.reason));
+            return Err(nothing(&format!("no line of the file fits {}; {first}", self.request.reader.dataset()))
+                .hint("is it the right file for this dataset?"));
+        }
+        note_language_conflicts(&mut source.notes);
+        Ok((source, first_rejects))
+    }
+}
+
+/// A name ending in `_en` that is a language on some lines and a model on others.
+fn note_language_conflicts(notes: &mut Notes) {
+    let resolved: Vec<String> =
+        notes.keys().filter_map(|note| note.strip_prefix(qwen_image_bench::LANG_NOTE)).map(str::to_owned).collect();
+    notes.retain(|note, _| !note.starts_with(qwen_image_bench::LANG_NOTE));
+    for name in resolved.iter().filter_map(|note| note.strip_suffix("=cn")) {
+        if resolved.contains(&format!("{name}=en")) {
+            notes.insert(format!("`{name}` is English of its base on some lines and a model of its own on others"), 1);
+        }
+    }
+}
+
+fn finished(sidecar: &Path, sha256: &str) -> Option<SegmentRecord> {
+    // Absent, cut short by a kill, or of other content: the segment is read again.
+    let record: SegmentRecord = serde_json::from_slice(&std::fs::read(sidecar).ok()?).ok()?;
+    let dir = sidecar.parent()?;
+    let there = |table: &str, part: &Part| dir.join(format!("{table}-{}", part.file)).exists();
+    let complete = record.parts.iter().all(|(table, part)| there(table, part))
+        && record.rejects.iter().all(|part| there("rejects", part));
+    (record.sha256 == sha256 && complete).then_some(record)
+}
+
+/// Writes a part under a temporary name and renames it.
+pub(super) fn write_part(path: &Path, schema: &TableSchema, batch: &arrow::array::RecordBatch) -> Result<u64> {
+    let temporary: PathBuf = path.with_extension("writing");
+    let settings = ParquetSettings { level: 1, text_column: text_column(schema) };
+    let mut writer = PartWriter::create(&temporary, schema, settings)?;
+    writer.write(batch)?;
+    let rows = writer.finish()?;
+    std::fs::rename(&temporary, path).map_err(|e| Error::io(path, "write", e))?;
+    Ok(rows)
+}
+
+/// Size and time of change.
+type Stamp = (u64, Option<std::time::SystemTime>);
+
+fn stamp(path: &Path) -> Result<Stamp> {
+    let metadata = std::fs::metadata(path).map_err(|e| Error::io(path, "read", e))?;
+    // A file system without times of change has none before and after.
+    Ok((metadata.len(), metadata.modified().ok()))
+}
+
+/// Raw bytes a segment: a function of the file's size, so that a file always gives the same parts.
+fn segment_bytes(size: u64) -> usize {
+    match size >> 20 {
+        0..256 => 8 << 20,
+        256..4096 => 16 << 20,
+        _ => 32 << 20,
+    }
+}

@@ -1,0 +1,118 @@
+//! `manifest.json` of a dataset: the sources and the parts that count. Swapping it publishes.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::{Deserialize, Serialize};
+
+use super::{FORMAT, Lake, require_format, write_atomically};
+use crate::error::{Error, ErrorKind, Result};
+use crate::ingest::{Notes, SourceOptions};
+
+/// A Parquet file of a table.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Part {
+    /// File name in the table's folder.
+    pub file: String,
+    /// Rows.
+    pub rows: u64,
+}
+
+/// One source that was ingested.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SourceEntry {
+    /// Digest of content, dataset, options and reader version; the `source` column of its rows.
+    pub key: String,
+    /// Where it was read from.
+    pub uri: String,
+    /// Size of the file as stored.
+    pub size: u64,
+    /// SHA-256 of the file as stored.
+    pub sha256: String,
+    /// What the command line said about it.
+    pub options: SourceOptions,
+    /// Version of the reader.
+    pub reader_version: u32,
+    /// Place in the order of publishing, from 1; matters only with `supersedes`.
+    pub sequence: u64,
+    /// Whether its replies replace older ones about the same image (`--supersede`).
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub supersedes: bool,
+    /// Records read, rejects too.
+    pub records: u64,
+    /// Records that could not be read.
+    pub rejected: u64,
+    /// Counts of what the reader met.
+    #[serde(default, skip_serializing_if = "Notes::is_empty")]
+    pub notes: Notes,
+    /// Parts by table.
+    pub parts: BTreeMap<String, Vec<Part>>,
+    /// Files of rejects.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub rejects: Vec<Part>,
+}
+
+/// The published state of a dataset.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Manifest {
+    /// Version of this form.
+    pub format: u32,
+    /// Dataset id.
+    pub dataset: String,
+    /// Sources, by key.
+    pub sources: Vec<SourceEntry>,
+    /// Replies that do not count because another one about the same image does, by reason.
+    #[serde(default, skip_serializing_if = "Notes::is_empty")]
+    pub set_aside: Notes,
+    /// The table of those replies.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub set_aside_part: Option<Part>,
+}
+
+impl Manifest {
+    /// The state of a dataset that nothing was ingested into.
+    pub fn empty(dataset: &str) -> Self {
+        Self { format: FORMAT, dataset: dataset.into(), sources: Vec::new(), set_aside: Notes::new(), set_aside_part: None }
+    }
+
+    fn path(lake: &Lake, dataset: &str) -> PathBuf {
+        lake.dataset_dir(dataset).join("manifest.json")
+    }
+
+    /// Reads a dataset's manifest; without one the dataset is empty.
+    pub fn load(lake: &Lake, dataset: &str) -> Result<Self> {
+        let path = Self::path(lake, dataset);
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Self::empty(dataset)),
+            Err(e) => return Err(Error::io(&path, "read", e)),
+        };
+        let corrupt = |e: serde_json::Error| {
+            Error::new(ErrorKind::Corrupt, format!("the manifest does not parse: {e}")).with("file", path.display()).caused_by(e)
+        };
+        // The format first: a newer manifest may have fields that this version does not know.
+        let value: serde_json::Value = serde_json::from_str(&text).map_err(corrupt)?;
+        let format = value.get("format").and_then(serde_json::Value::as_u64).unwrap_or(0);
+        require_format(u32::try_from(format).unwrap_or(u32::MAX), &path)?;
+        serde_json::from_value(value).map_err(corrupt)
+    }
+
+    /// Swaps the manifest: the one act that publishes.
+    pub(super) fn store(&self, lake: &Lake) -> Result<()> {
+        let text = serde_json::to_string_pretty(self)
+            .map_err(|e| Error::new(ErrorKind::Check, e.to_string()).caused_by(e))?;
+        write_atomically(&Self::path(lake, &self.dataset), format!("{text}\n").as_bytes())
+    }
+
+    /// Files of a table.
+    pub fn files(&self, lake: &Lake, table: &str) -> Vec<PathBuf> {
+        let dir = lake.table_dir(&self.dataset, table);
+        if table == "set_aside" {
+            return self.set_aside_part.iter().map(|part| dir.join(&part.file)).collect();
+        }
+        self.sources.iter().flat_map(|source| source.parts.get(table)).flatten().map(|part| dir.join(&part.file)).collect()
+    }
+}

@@ -1,0 +1,231 @@
+//! The one place that builds a DataFusion session and registers tables in it.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use arrow::array::RecordBatch;
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
+use datafusion::catalog::MemorySchemaProvider;
+use datafusion::common::TableReference;
+use datafusion::config::Dialect;
+use datafusion::datasource::MemTable;
+use datafusion::datasource::file_format::parquet::ParquetFormat;
+use datafusion::datasource::listing::{ListingOptions, ListingTable, ListingTableConfig, ListingTableUrl};
+use datafusion::execution::memory_pool::FairSpillPool;
+use datafusion::execution::runtime_env::RuntimeEnvBuilder;
+use datafusion::execution::session_state::SessionStateBuilder;
+use datafusion::prelude::{DataFrame, SQLOptions, SessionConfig, SessionContext, col};
+use tokio::runtime::Runtime;
+
+use super::{Lake, bind};
+use super::manifest::Manifest;
+use crate::assets::Assets;
+use crate::error::{Error, ErrorKind, Result};
+use crate::exact::{exact_avg, exact_sum};
+use crate::pipeline::Parameter;
+use crate::schema::dataset::Dataset;
+use crate::schema::{TableKind, TableSchema};
+
+/// How much of the machine is used; never shows in a result.
+#[derive(Debug, Clone, Copy)]
+pub struct EngineOptions {
+    /// Worker threads and partitions.
+    pub threads: usize,
+    /// Bytes before sorts and aggregates spill to disk; ingest takes at most 768 MiB of it.
+    pub memory: usize,
+    /// Rows a batch.
+    pub batch_size: usize,
+}
+
+impl Default for EngineOptions {
+    fn default() -> Self {
+        let threads = std::thread::available_parallelism().map_or(1, usize::from);
+        Self { threads, memory: 2 << 30, batch_size: 8192 }
+    }
+}
+
+/// A DataFusion session and the runtime it works on.
+pub struct Engine {
+    context: SessionContext,
+    runtime: Runtime,
+    assets: Assets,
+}
+
+const CATALOG: &str = "scorelake";
+
+impl Engine {
+    /// A session with our aggregates and no tables; unqualified names are looked up in `default_schema`.
+    pub fn new(assets: &Assets, options: EngineOptions, default_schema: &str) -> Result<Self> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(options.threads)
+            .build()
+            .map_err(|e| Error::new(ErrorKind::Io, format!("cannot start threads: {e}")).caused_by(e))?;
+        let config = SessionConfig::new()
+            .with_target_partitions(options.threads)
+            .with_batch_size(options.batch_size)
+            .with_information_schema(true)
+            .with_default_catalog_and_schema(CATALOG, default_schema)
+            .with_create_default_catalog_and_schema(true);
+        let environment = RuntimeEnvBuilder::new()
+            .with_memory_pool(Arc::new(FairSpillPool::new(options.memory)))
+            .build_arc()?;
+        #[expect(clippy::disallowed_methods, reason = "this is the one place")]
+        let state = SessionStateBuilder::new()
+            .with_config(config)
+            .with_runtime_env(environment)
+            .with_default_features()
+            .build();
+        #[expect(clippy::disallowed_methods, reason = "this is the one place")]
+        let context = SessionContext::new_with_state(state);
+        context.register_udaf(exact_sum());
+        context.register_udaf(exact_avg());
+        Ok(Self { context, runtime, assets: assets.clone() })
+    }
+
+    /// Plans a query without running it; statements that change anything are refused.
+    pub fn plan(&self, sql: &str) -> Result<DataFrame> {
+        self.plan_with(sql, &BTreeMap::new())
+    }
+
+    /// Plans a query whose `$name`s have these values.
+    pub fn plan_with(&self, sql: &str, parameters: &BTreeMap<String, Parameter>) -> Result<DataFrame> {
+        let options = SQLOptions::new().with_allow_ddl(false).with_allow_dml(false).with_allow_statements(false);
+        let state = self.context.state();
+        let mut statement = state.sql_to_statement(sql, &Dialect::Generic)?;
+        bind::bind(&mut statement, parameters)?;
+        let plan = self.runtime.block_on(state.statement_to_plan(statement))?;
+        options.verify_plan(&plan)?;
+        Ok(DataFrame::new(state, plan))
+    }
+
+    /// Runs a query.
+    pub fn query(&self, sql: &str) -> Result<Vec<RecordBatch>> {
+        self.collect(self.plan(sql)?)
+    }
+
+    /// Runs a planned query.
+    pub fn collect(&self, frame: DataFrame) -> Result<Vec<RecordBatch>> {
+        Ok(self.runtime.block_on(frame.collect())?)
+    }
+
+    /// Runs a planned query and hands over its batches one by one, in order.
+    pub fn stream(&self, frame: DataFrame, mut each: impl FnMut(RecordBatch) -> Result<()>) -> Result<()> {
+        use futures::StreamExt;
+        self.runtime.block_on(async {
+            let mut stream = frame.execute_stream().await?;
+            while let Some(batch) = stream.next().await {
+                each(batch?)?;
+            }
+            Ok(())
+        })
+    }
+
+    /// Makes an empty schema.
+    pub fn create_schema(&self, name: &str) -> Result<()> {
+        let catalog = self.context.catalog(CATALOG).ok_or_else(|| Error::new(ErrorKind::Check, "the session has no catalog"))?;
+        catalog.register_schema(name, Arc::new(MemorySchemaProvider::new()))?;
+        Ok(())
+    }
+
+    /// Registers Parquet files as one table; without files the table is empty.
+    pub fn register_files(&self, schema_name: &str, schema: &TableSchema, files: &[PathBuf]) -> Result<()> {
+        if files.is_empty() {
+            return self.register_batches(schema_name, &schema.table, view_types(&schema.arrow()), Vec::new());
+        }
+        let urls = files
+            .iter()
+            .map(|file| {
+                let absolute = std::path::absolute(file).map_err(|e| Error::io(file, "open", e))?;
+                let url = url::Url::from_file_path(&absolute).map_err(|()| {
+                    Error::new(ErrorKind::Io, "the path cannot be written as a URL").with("file", absolute.display())
+                })?;
+                Ok(ListingTableUrl::try_new(url, None)?)
+            })
+            .collect::<Result<Vec<_>>>()?;
+        let order = schema.sort_columns().iter().map(|name| col(name).sort(true, false)).collect();
+        let options = ListingOptions::new(Arc::new(ParquetFormat::default())).with_file_sort_order(vec![order]);
+        let config = ListingTableConfig::new_with_multi_paths(urls)
+            .with_listing_options(options)
+            .with_schema(view_types(&schema.arrow()));
+        self.register(schema_name, &schema.table, Arc::new(ListingTable::try_new(config)?))
+    }
+
+    /// Registers rows in memory as a table.
+    pub fn register_batches(&self, schema_name: &str, table: &str, schema: SchemaRef, batches: Vec<RecordBatch>) -> Result<()> {
+        // What was computed may be stricter about nulls than what was planned.
+        let schema = batches.first().map_or(schema, RecordBatch::schema);
+        self.register(schema_name, table, Arc::new(MemTable::try_new(schema, vec![batches])?))
+    }
+
+    /// Registers a planned query as a view.
+    pub fn register_view(&self, schema_name: &str, table: &str, frame: DataFrame) -> Result<()> {
+        self.register(schema_name, table, frame.into_view())
+    }
+
+    fn register(&self, schema_name: &str, table: &str, provider: Arc<dyn datafusion::catalog::TableProvider>) -> Result<()> {
+        #[expect(clippy::disallowed_methods, reason = "this is the one place")]
+        self.context.register_table(TableReference::full(CATALOG, schema_name, table), provider)?;
+        Ok(())
+    }
+
+    /// Registers the parts of every lake table as they are stored, one schema for all.
+    pub fn register_parts(&self, lake: &Lake, manifest: &Manifest, schemas: &[TableSchema], schema_name: &str) -> Result<()> {
+        self.create_schema(schema_name)?;
+        for schema in schemas.iter().filter(|schema| schema.kind == TableKind::Lake) {
+            self.register_files(schema_name, schema, &manifest.files(lake, &schema.table))?;
+        }
+        Ok(())
+    }
+
+    /// Registers a dataset's lake tables as users see them: one row a prompt, and only the judgments that count. The stored
+    /// parts stand beside in `<schema>_parts`.
+    pub fn register_dataset(&self, dataset: &Dataset, lake: &Lake, manifest: &Manifest) -> Result<()> {
+        let schemas = TableSchema::load_all(&self.assets, &dataset.id)?;
+        let parts = format!("{}_parts", dataset.sql_schema);
+        self.register_parts(lake, manifest, &schemas, &parts)?;
+        self.register_views(dataset, manifest, &schemas, &parts, lake)
+    }
+
+    fn register_views(
+        &self,
+        dataset: &Dataset,
+        manifest: &Manifest,
+        schemas: &[TableSchema],
+        parts: &str,
+        lake: &Lake,
+    ) -> Result<()> {
+        self.create_schema(&dataset.sql_schema)?;
+        let views = self.assets.list(&format!("sql/{}/lake", dataset.sql_schema), "sql")?;
+        for schema in schemas.iter().filter(|schema| schema.kind == TableKind::Lake) {
+            let path = format!("sql/{}/lake/{}.sql", dataset.sql_schema, schema.table);
+            // Without replies set aside the judgments need no anti-join, and keep their declared order.
+            let plain = schema.table == "judgments" && manifest.set_aside_part.is_none();
+            if plain || !views.contains(&path) {
+                self.register_files(&dataset.sql_schema, schema, &manifest.files(lake, &schema.table))?;
+            } else {
+                let sql = self.assets.text(&path)?;
+                let frame = self.plan(&sql).map_err(|e| e.with("file", &path).with("schema", parts))?;
+                self.register_view(&dataset.sql_schema, &schema.table, frame)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The names of the tables of a schema.
+    pub fn table_names(&self, schema_name: &str) -> Vec<String> {
+        let schema = self.context.catalog(CATALOG).and_then(|catalog| catalog.schema(schema_name));
+        let mut names = schema.map_or_else(Vec::new, |schema| schema.table_names());
+        names.sort();
+        names
+    }
+}
+
+/// Texts as views: short names compare and group without following a pointer.
+fn view_types(schema: &Schema) -> SchemaRef {
+    let fields = schema.fields().iter().map(|field| match field.data_type() {
+        DataType::Utf8 => Arc::new(Field::new(field.name(), DataType::Utf8View, field.is_nullable())),
+        _ => Arc::clone(field),
+    });
+    Arc::new(Schema::new(fields.collect::<Vec<_>>()))
+}

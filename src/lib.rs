@@ -1,0 +1,16 @@
+#![doc = "scorelake"]
+pub mod assets;
+pub mod cli;
+pub mod error;
+pub mod exact;
+pub mod explore;
+pub mod ingest;
+pub mod lake;
+pub mod pipeline;
+pub mod python;
+pub mod report;
+pub mod schema;
+pub mod score;
+pub mod snapshot;
+pub mod source;
+pub mod synth;

@@ -1,0 +1,133 @@
+//! What is scored: a pipeline as written ([`Pipeline`]) becomes what will be done ([`Plan`]) before any data is opened.
+
+mod plan;
+mod sql_file;
+
+pub use plan::{Choices, Plan, PlannedStep};
+pub use sql_file::{Output, SqlFile};
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::assets::Assets;
+use crate::error::{Error, ErrorKind, Result};
+
+/// A value bound to a `$name` in SQL.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Parameter {
+    /// Integer.
+    Int(i64),
+    /// Double.
+    Float(f64),
+    /// Text.
+    Text(String),
+}
+
+/// A parameter as written: one value, or one by name. Names that are the protocols give a value by protocol; other names
+/// are appended (`score_map = { "0" = … }` is `$score_map_0`).
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(untagged)]
+pub enum ParameterEntry {
+    /// One value.
+    One(Parameter),
+    /// Values by name.
+    Many(BTreeMap<String, Parameter>),
+}
+
+/// One query.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Step {
+    /// Name under which later steps see it.
+    pub name: String,
+    /// The file, relative to `sql/`.
+    pub sql: String,
+    /// Runs only if these hold: `protocol`, or a parameter of text type.
+    #[serde(default)]
+    pub when: BTreeMap<String, String>,
+}
+
+/// A query that must return no row.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Check {
+    /// The file, relative to `sql/`.
+    pub sql: String,
+}
+
+/// A pipeline file.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Pipeline {
+    /// Name.
+    pub name: String,
+    /// Dataset id.
+    pub dataset: String,
+    /// Raised whenever the same rows would give other digits.
+    pub metric_version: u32,
+    /// Protocols; the first is the default.
+    pub protocols: Vec<String>,
+    /// Parameters.
+    #[serde(default)]
+    pub parameters: BTreeMap<String, ParameterEntry>,
+    /// Steps, in order.
+    #[serde(rename = "step")]
+    pub steps: Vec<Step>,
+    /// Checks, after the steps.
+    #[serde(default, rename = "check")]
+    pub checks: Vec<Check>,
+    /// The text it was read from.
+    #[serde(skip)]
+    pub text: String,
+    /// The file on disk, if it is not a built-in one.
+    #[serde(skip)]
+    pub path: Option<PathBuf>,
+}
+
+impl Pipeline {
+    /// A built-in pipeline by dataset id, or a pipeline file by a path ending in `.toml`.
+    pub fn load(assets: &Assets, name: &str) -> Result<Self> {
+        if name.ends_with(".toml") {
+            let path = Path::new(name);
+            let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, "read the pipeline", e))?;
+            return Ok(Self { path: Some(path.to_path_buf()), ..Self::parse(text, name)? });
+        }
+        let path = format!("pipelines/{name}.toml");
+        let text = assets.text(&path).map_err(|e| e.hint("give a dataset id (see `scorelake datasets`) or a file ending in .toml"))?;
+        Self::parse(text, &path)
+    }
+
+    fn parse(text: String, path: &str) -> Result<Self> {
+        let invalid = |message: String| Error::new(ErrorKind::Config, message).with("pipeline", path);
+        let pipeline: Self = toml::from_str(&text).map_err(|e| invalid(e.to_string()).caused_by(e))?;
+        if pipeline.protocols.is_empty() {
+            return Err(invalid("`protocols` is empty".into()));
+        }
+        for step in &pipeline.steps {
+            for key in step.when.keys() {
+                let is_text = matches!(pipeline.parameters.get(key), Some(ParameterEntry::One(Parameter::Text(_))));
+                if key != "protocol" && !is_text {
+                    return Err(invalid(format!("step `{}`: `when` names `{key}`, which is neither `protocol` nor a text parameter", step.name)));
+                }
+            }
+        }
+        Ok(Self { text, ..pipeline })
+    }
+
+    /// The text of a SQL file: beside the pipeline file, in the `sql` folder next to its folder, or an asset.
+    fn sql(&self, assets: &Assets, file: &str) -> Result<SqlFile> {
+        if let Some(folder) = self.path.as_ref().and_then(|path| path.parent()) {
+            for candidate in [folder.join(file), folder.join("sql").join(file), folder.join("../sql").join(file)] {
+                if candidate.is_file() {
+                    let text = std::fs::read_to_string(&candidate).map_err(|e| Error::io(&candidate, "read", e))?;
+                    return SqlFile::parse(&candidate.to_string_lossy(), text);
+                }
+            }
+        }
+        let path = format!("sql/{file}");
+        SqlFile::parse(&path, assets.text(&path).map_err(|e| e.with("pipeline", &self.name))?)
+    }
+}

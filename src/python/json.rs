@@ -1,0 +1,380 @@
+//! JSON as Python's `json` module reads it: NaN and infinities are numbers, lone surrogates are characters, duplicate keys
+//! are legal.
+//!
+//! Judges' replies and the files that hold them were written and are officially read by Python, so this dialect decides
+//! which replies count; a parser for the standard would disagree in just the cases that matter. Values keep the text they
+//! were read from, and objects keep every member in order: which duplicate wins is the reading's business.
+
+use std::borrow::Cow;
+
+/// Nesting beyond this fails, as Python's default recursion limit does.
+const MAX_DEPTH: u32 = 990;
+
+/// A value and the text it was read from.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node<'a> {
+    /// The value.
+    pub value: Value<'a>,
+    /// Its JSON text.
+    pub text: &'a str,
+}
+
+/// A JSON value.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Value<'a> {
+    /// `null`
+    Null,
+    /// `true`, `false`
+    Bool(bool),
+    /// A number without fraction or exponent, as written (of any length).
+    Int(&'a str),
+    /// Any other number; also NaN, Infinity, -Infinity.
+    Float(f64),
+    /// A string; a lone surrogate is U+FFFD.
+    String(Cow<'a, str>),
+    /// An array.
+    Array(Vec<Node<'a>>),
+    /// An object with all its members, duplicates too.
+    Object(Vec<(Cow<'a, str>, Node<'a>)>),
+}
+
+impl Value<'_> {
+    /// What it is, for messages.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool(_) => "a boolean",
+            Self::Int(_) | Self::Float(_) => "a number",
+            Self::String(_) => "a string",
+            Self::Array(_) => "an array",
+            Self::Object(_) => "an object",
+        }
+    }
+}
+
+/// Where and why a text is not JSON.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct JsonError {
+    /// Byte offset.
+    pub at: usize,
+    /// What was found.
+    pub what: &'static str,
+}
+
+/// A string between its quotes, escapes not yet resolved.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RawString<'a> {
+    /// The text between the quotes.
+    pub text: &'a str,
+    /// Whether it holds escapes.
+    pub escaped: bool,
+}
+
+type Parsed<T> = Result<T, JsonError>;
+
+/// A parser over one text.
+#[derive(Debug)]
+pub struct Parser<'a> {
+    text: &'a str,
+    at: usize,
+    depth: u32,
+    trailing_commas: bool,
+    /// Trailing commas passed over.
+    pub commas_dropped: u32,
+}
+
+/// Parses a whole text as one value, blanks around it allowed.
+pub fn parse(text: &str) -> Parsed<Node<'_>> {
+    let mut parser = Parser::new(text, 0);
+    let node = parser.node()?;
+    parser.end()?;
+    Ok(node)
+}
+
+impl<'a> Parser<'a> {
+    /// A parser that starts at a byte offset.
+    pub fn new(text: &'a str, at: usize) -> Self {
+        Self { text, at, depth: 0, trailing_commas: false, commas_dropped: 0 }
+    }
+
+    /// The same, letting a comma stand before a closing bracket.
+    pub fn lenient(text: &'a str, at: usize) -> Self {
+        Self { trailing_commas: true, ..Self::new(text, at) }
+    }
+
+    /// The offset reached.
+    pub fn position(&self) -> usize {
+        self.at
+    }
+
+    /// Requires that only blanks are left.
+    pub fn end(&mut self) -> Parsed<()> {
+        match self.peek() {
+            None => Ok(()),
+            Some(_) => self.fail("text after the value"),
+        }
+    }
+
+    fn fail<T>(&self, what: &'static str) -> Parsed<T> {
+        Err(JsonError { at: self.at, what })
+    }
+
+    /// The next byte that is no blank.
+    pub fn peek(&mut self) -> Option<u8> {
+        let bytes = self.text.as_bytes();
+        while let Some(byte) = bytes.get(self.at) {
+            match byte {
+                b' ' | b'\n' | b'\r' | b'\t' => self.at += 1,
+                other => return Some(*other),
+            }
+        }
+        None
+    }
+
+    fn expect(&mut self, byte: u8, what: &'static str) -> Parsed<()> {
+        if self.peek() == Some(byte) {
+            self.at += 1;
+            return Ok(());
+        }
+        self.fail(what)
+    }
+
+    /// The next value.
+    pub fn node(&mut self) -> Parsed<Node<'a>> {
+        let Some(first) = self.peek() else { return self.fail("end of text where a value is due") };
+        let start = self.at;
+        let value = match first {
+            b'{' => {
+                let mut members = Vec::new();
+                self.members(|parser, name| {
+                    let name = decode(name, true).map_err(|what| JsonError { at: parser.at, what })?;
+                    members.push((name, parser.node()?));
+                    Ok(())
+                })?;
+                Value::Object(members)
+            }
+            b'[' => {
+                let mut items = Vec::new();
+                self.items(|parser| {
+                    items.push(parser.node()?);
+                    Ok(())
+                })?;
+                Value::Array(items)
+            }
+            b'"' => {
+                let raw = self.string()?;
+                Value::String(decode(raw, true).map_err(|what| JsonError { at: start, what })?)
+            }
+            _ => self.scalar(first)?,
+        };
+        Ok(Node { value, text: &self.text[start..self.at] })
+    }
+
+    /// Passes over the next value without keeping it.
+    pub fn skip(&mut self) -> Parsed<()> {
+        match self.peek() {
+            None => self.fail("end of text where a value is due"),
+            Some(b'{') => self.members(|parser, _| parser.skip()),
+            Some(b'[') => self.items(Self::skip),
+            Some(b'"') => self.string().map(|_| ()),
+            Some(first) => self.scalar(first).map(|_| ()),
+        }
+    }
+
+    /// Walks an object: `each` is called at each value with the member's name and must consume the value.
+    pub fn members(&mut self, mut each: impl FnMut(&mut Self, RawString<'a>) -> Parsed<()>) -> Parsed<()> {
+        self.expect(b'{', "no object")?;
+        self.enter()?;
+        if self.peek() == Some(b'}') {
+            return self.leave();
+        }
+        loop {
+            if self.peek() != Some(b'"') {
+                return self.fail("no quoted name in an object");
+            }
+            let name = self.string()?;
+            self.expect(b':', "no colon after a name")?;
+            each(self, name)?;
+            if self.next_or_close(b'}')? {
+                return self.leave();
+            }
+        }
+    }
+
+    /// Walks an array: `each` is called at each value and must consume it.
+    pub fn items(&mut self, mut each: impl FnMut(&mut Self) -> Parsed<()>) -> Parsed<()> {
+        self.expect(b'[', "no array")?;
+        self.enter()?;
+        if self.peek() == Some(b']') {
+            return self.leave();
+        }
+        loop {
+            each(self)?;
+            if self.next_or_close(b']')? {
+                return self.leave();
+            }
+        }
+    }
+
+    /// After a value: a comma leads to the next one (false), the bracket closes (true).
+    fn next_or_close(&mut self, close: u8) -> Parsed<bool> {
+        match self.peek() {
+            Some(b',') => {
+                self.at += 1;
+                if self.trailing_commas && self.peek() == Some(close) {
+                    self.commas_dropped += 1;
+                    return Ok(true);
+                }
+                Ok(false)
+            }
+            Some(byte) if byte == close => Ok(true),
+            Some(_) => self.fail("neither comma nor closing bracket after a value"),
+            None => self.fail("end of text inside an object or array"),
+        }
+    }
+
+    fn enter(&mut self) -> Parsed<()> {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH { self.fail("nested too deeply") } else { Ok(()) }
+    }
+
+    fn leave(&mut self) -> Parsed<()> {
+        self.depth -= 1;
+        self.at += 1;
+        Ok(())
+    }
+
+    /// The string that starts here, escapes unresolved.
+    pub fn string(&mut self) -> Parsed<RawString<'a>> {
+        self.expect(b'"', "no string")?;
+        let start = self.at;
+        let bytes = self.text.as_bytes();
+        let mut escaped = false;
+        loop {
+            match memchr::memchr2(b'"', b'\\', &bytes[self.at..]) {
+                None => {
+                    self.at = bytes.len();
+                    return self.fail("a string without end");
+                }
+                Some(offset) => {
+                    self.at += offset;
+                    if bytes[self.at] == b'"' {
+                        let text = &self.text[start..self.at];
+                        self.at += 1;
+                        return Ok(RawString { text, escaped });
+                    }
+                    escaped = true;
+                    // The escaped byte may be a quote; one that starts a longer character is passed whole below.
+                    self.at = (self.at + 2).min(bytes.len());
+                }
+            }
+        }
+    }
+
+    fn scalar(&mut self, first: u8) -> Parsed<Value<'a>> {
+        let rest = &self.text[self.at..];
+        for (word, value) in [
+            ("null", Value::Null),
+            ("true", Value::Bool(true)),
+            ("false", Value::Bool(false)),
+            ("NaN", Value::Float(f64::NAN)),
+            ("Infinity", Value::Float(f64::INFINITY)),
+            ("-Infinity", Value::Float(f64::NEG_INFINITY)),
+        ] {
+            if rest.starts_with(word) {
+                self.at += word.len();
+                return Ok(value);
+            }
+        }
+        if first != b'-' && !first.is_ascii_digit() {
+            return self.fail("no JSON value");
+        }
+        self.number(rest)
+    }
+
+    fn number(&mut self, rest: &'a str) -> Parsed<Value<'a>> {
+        let bytes = rest.as_bytes();
+        let digits = |from: usize| bytes[from..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+        let mut end = usize::from(bytes[0] == b'-');
+        let whole = digits(end);
+        if whole == 0 {
+            return self.fail("a minus sign without digits");
+        }
+        // A leading zero stands alone: what follows it is for the caller to refuse.
+        end += if bytes[end] == b'0' { 1 } else { whole };
+        let mut float = false;
+        if bytes.get(end) == Some(&b'.') && digits(end + 1) > 0 {
+            end += 1 + digits(end + 1);
+            float = true;
+        }
+        if matches!(bytes.get(end), Some(b'e' | b'E')) {
+            let sign = usize::from(matches!(bytes.get(end + 1), Some(b'+' | b'-')));
+            let exponent = bytes.get(end + 1 + sign..).map_or(0, |_| digits(end + 1 + sign));
+            if exponent > 0 {
+                end += 1 + sign + exponent;
+                float = true;
+            }
+        }
+        self.at += end;
+        let text = &rest[..end];
+        if !float {
+            return Ok(Value::Int(text));
+        }
+        text.parse().map(Value::Float).map_err(|_: std::num::ParseFloatError| JsonError { at: self.at, what: "no number" })
+    }
+}
+
+/// Resolves the escapes of a string; with `strict`, a raw control character fails (as in Python's strict mode).
+pub fn decode(raw: RawString<'_>, strict: bool) -> Result<Cow<'_, str>, &'static str> {
+    if strict && raw.text.bytes().any(|byte| byte < 0x20) {
+        return Err("a control character inside a string");
+    }
+    if !raw.escaped {
+        return Ok(Cow::Borrowed(raw.text));
+    }
+    let mut out = String::with_capacity(raw.text.len());
+    decode_into(raw.text, &mut out)?;
+    Ok(Cow::Owned(out))
+}
+
+/// Resolves escapes onto the end of `out`; gives the number of lone surrogates that became U+FFFD.
+pub fn decode_into(text: &str, out: &mut String) -> Result<u32, &'static str> {
+    let mut replaced = 0;
+    let mut rest = text;
+    while let Some(offset) = memchr::memchr(b'\\', rest.as_bytes()) {
+        out.push_str(&rest[..offset]);
+        let escape = rest[offset + 1..].chars().next().ok_or("a backslash at the end of a string")?;
+        rest = &rest[offset + 1 + escape.len_utf8()..];
+        out.push(match escape {
+            '"' | '\\' | '/' => escape,
+            'n' => '\n',
+            't' => '\t',
+            'r' => '\r',
+            'b' => '\u{8}',
+            'f' => '\u{c}',
+            'u' => {
+                let first = hex4(rest).ok_or("\\u without four hexadecimal digits")?;
+                rest = &rest[4..];
+                let second = rest.strip_prefix("\\u").and_then(hex4);
+                match (first, second) {
+                    (0xd800..=0xdbff, Some(low @ 0xdc00..=0xdfff)) => {
+                        rest = &rest[6..];
+                        char::from_u32(0x10000 + ((first - 0xd800) << 10) + (low - 0xdc00)).unwrap_or('\u{fffd}')
+                    }
+                    _ => char::from_u32(first).unwrap_or_else(|| {
+                        replaced += 1;
+                        '\u{fffd}'
+                    }),
+                }
+            }
+            _ => return Err("an unknown escape in a string"),
+        });
+    }
+    out.push_str(rest);
+    Ok(replaced)
+}
+
+fn hex4(text: &str) -> Option<u32> {
+    let digits = text.as_bytes().get(..4)?;
+    digits.iter().try_fold(0, |value, byte| Some(value << 4 | char::from(*byte).to_digit(16)?))
+}

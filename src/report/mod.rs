@@ -1,0 +1,7 @@
+//! Rows as text: for people in tables, for programs in full precision.
+
+mod format;
+mod table;
+
+pub use format::{Format, write_batches};
+pub use table::{TableOptions, render};

@@ -1,0 +1,163 @@
+//! Scoring: a plan's steps run in order on DataFusion; result tables are written as they come, sorted by their key.
+
+mod findings;
+mod tables;
+
+pub use findings::{Findings, findings};
+
+use std::path::{Path, PathBuf};
+
+use arrow::array::RecordBatch;
+use arrow::compute::cast;
+use datafusion::prelude::DataFrame;
+
+use crate::assets::Assets;
+use crate::error::{Error, ErrorKind, Result};
+use crate::lake::manifest::Manifest;
+use crate::lake::session::{Engine, EngineOptions};
+use crate::lake::{Lake, ParquetSettings, PartWriter};
+use crate::pipeline::{Output, Plan, PlannedStep, SqlFile};
+use crate::schema::TableSchema;
+
+/// A result table on disk.
+#[derive(Debug, Clone)]
+pub struct ScoredTable {
+    /// Its schema.
+    pub schema: TableSchema,
+    /// Its file.
+    pub path: PathBuf,
+    /// Rows.
+    pub rows: u64,
+}
+
+/// What scoring gives.
+#[derive(Debug)]
+pub struct Scored {
+    /// Result tables, in the order of the steps.
+    pub tables: Vec<ScoredTable>,
+    /// What the reader of the numbers should know.
+    pub findings: Findings,
+}
+
+/// Scores what a manifest names into Parquet files under `dir`: session, steps, checks, findings.
+pub fn score(
+    assets: &Assets,
+    lake: &Lake,
+    manifest: &Manifest,
+    plan: &Plan,
+    options: EngineOptions,
+    dir: &Path,
+    step_done: &dyn Fn(&str),
+) -> Result<Scored> {
+    let engine = Engine::new(assets, options, &plan.dataset.sql_schema)?;
+    engine.register_dataset(&plan.dataset, lake, manifest)?;
+    tables::register(assets, &engine, plan)?;
+    let mut tables = Vec::new();
+    for step in &plan.steps {
+        if let Some(table) = run_step(&engine, plan, step, dir)? {
+            tables.push(table);
+        }
+        step_done(&step.name);
+    }
+    for check in &plan.checks {
+        run_check(&engine, plan, check)?;
+    }
+    let findings = findings(&engine)?;
+    Ok(Scored { tables, findings })
+}
+
+/// Plans every step and check of a plan against empty tables: what `scorelake check` does without data.
+pub fn dry_run(assets: &Assets, plan: &Plan, options: EngineOptions) -> Result<()> {
+    let engine = Engine::new(assets, options, &plan.dataset.sql_schema)?;
+    let nowhere = Lake::nowhere();
+    engine.register_dataset(&plan.dataset, &nowhere, &Manifest::empty(&plan.dataset.id))?;
+    tables::register(assets, &engine, plan)?;
+    for step in &plan.steps {
+        let frame = planned(&engine, plan, &step.sql)?;
+        if let Some(schema) = &step.schema {
+            require_columns(&frame, schema, &step.sql)?;
+        }
+        engine.register_view(&plan.dataset.sql_schema, &step.name, frame)?;
+    }
+    for check in &plan.checks {
+        planned(&engine, plan, check)?;
+    }
+    Ok(())
+}
+
+fn planned(engine: &Engine, plan: &Plan, sql: &SqlFile) -> Result<DataFrame> {
+    let frame = engine.plan_with(&sql.text, &plan.parameters).map_err(|e| e.with("file", &sql.path))?;
+    tables::refuse_inexact(frame.logical_plan()).map_err(|e| e.with("file", &sql.path))?;
+    Ok(frame)
+}
+
+fn run_step(engine: &Engine, plan: &Plan, step: &PlannedStep, dir: &Path) -> Result<Option<ScoredTable>> {
+    let frame = planned(engine, plan, &step.sql)?;
+    let sql_schema = &plan.dataset.sql_schema;
+    match (&step.schema, step.sql.output) {
+        (Some(schema), _) => {
+            require_columns(&frame, schema, &step.sql)?;
+            let path = dir.join(format!("{}.parquet", step.name));
+            let rows = write(engine, frame, schema, &path).map_err(|e| e.with("file", &step.sql.path))?;
+            engine.register_files(sql_schema, schema, std::slice::from_ref(&path))?;
+            Ok(Some(ScoredTable { schema: schema.clone(), path, rows }))
+        }
+        (None, Output::Memory) => {
+            let schema = frame.schema().inner().clone();
+            let batches = engine.collect(frame).map_err(|e| e.with("file", &step.sql.path))?;
+            engine.register_batches(sql_schema, &step.name, schema, batches)?;
+            Ok(None)
+        }
+        (None, _) => {
+            engine.register_view(sql_schema, &step.name, frame)?;
+            Ok(None)
+        }
+    }
+}
+
+/// Columns must be the schema's, in its order; types may differ only in how they are held.
+fn require_columns(frame: &DataFrame, schema: &TableSchema, sql: &SqlFile) -> Result<()> {
+    let found: Vec<_> = frame.schema().fields().iter().map(|field| field.name().as_str()).collect();
+    let wanted: Vec<_> = schema.columns.iter().map(|column| column.name.as_str()).collect();
+    if found != wanted {
+        return Err(Error::new(ErrorKind::Config, "the query's columns are not the table's")
+            .with("file", &sql.path)
+            .with("table", &schema.table)
+            .with("found", found.join(", "))
+            .with("schema", wanted.join(", ")));
+    }
+    for (field, column) in frame.schema().fields().iter().zip(&schema.columns) {
+        use arrow::datatypes::DataType::{Utf8, Utf8View};
+        let same = match (field.data_type(), column.column_type.arrow()) {
+            (Utf8 | Utf8View, Utf8) => true,
+            (found, wanted) => *found == wanted,
+        };
+        if !same {
+            return Err(Error::new(ErrorKind::Config, format!("the column is {} where the schema has {}", field.data_type(), column.column_type.name()))
+                .with("file", &sql.path)
+                .with("column", &column.name));
+        }
+    }
+    Ok(())
+}
+
+fn write(engine: &Engine, frame: DataFrame, schema: &TableSchema, path: &Path) -> Result<u64> {
+    let arrow = schema.arrow();
+    let mut writer = PartWriter::create(path, schema, ParquetSettings { level: 3, text_column: None })?;
+    engine.stream(frame, |batch| {
+        let columns = batch.columns().iter().zip(arrow.fields()).map(|(column, field)| cast(column, field.data_type()));
+        let columns = columns.collect::<Result<Vec<_>, _>>()?;
+        writer.write(&RecordBatch::try_new(arrow.clone(), columns)?)
+    })?;
+    writer.finish()
+}
+
+fn run_check(engine: &Engine, plan: &Plan, check: &SqlFile) -> Result<()> {
+    let rows = engine.collect(planned(engine, plan, check)?)?;
+    let Some(batch) = rows.iter().find(|batch| batch.num_rows() > 0) else { return Ok(()) };
+    let first = tables::row_text(batch, 0)?;
+    Err(Error::new(ErrorKind::Check, format!("a check failed: {}", check.question))
+        .with("file", &check.path)
+        .with("first row", first)
+        .hint("nothing was published; this is a fault of the pipeline or of scorelake, not of the data"))
+}

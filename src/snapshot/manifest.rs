@@ -1,0 +1,135 @@
+//! `manifest.json` of a snapshot: what it holds, how it was made, and from what.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::ingest::SourceOptions;
+use crate::lake::require_format;
+use crate::pipeline::Parameter;
+use crate::source::hex;
+
+/// A result table of a snapshot.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SnapshotTable {
+    /// Name.
+    pub name: String,
+    /// File in the snapshot's folder.
+    pub file: String,
+    /// Rows.
+    pub rows: u64,
+    /// Size of the file.
+    pub bytes: u64,
+    /// SHA-256 of the file.
+    pub sha256: String,
+    /// SHA-256 of the canonical encoding of its rows.
+    pub rows_sha256: String,
+}
+
+/// A source that was scored.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Input {
+    /// Where it was read from.
+    pub uri: String,
+    /// Size.
+    pub size: u64,
+    /// SHA-256 of the file as stored.
+    pub sha256: String,
+    /// Records.
+    pub records: u64,
+    /// Of those, rejected.
+    pub rejected: u64,
+    /// What was said about it at ingest.
+    pub options: SourceOptions,
+}
+
+/// The manifest.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SnapshotManifest {
+    /// Version of this form.
+    pub format: u32,
+    /// Digest of the tables' rows and schemas, the protocol and the parameters.
+    pub id: String,
+    /// Dataset id.
+    pub dataset: String,
+    /// Protocol.
+    pub protocol: String,
+    /// Values of the parameters.
+    pub parameters: BTreeMap<String, Parameter>,
+    /// Whether the parameters are the pipeline's own.
+    pub is_default: bool,
+    /// Version of the metric.
+    pub metric_version: u32,
+    /// complete, or partial if records were rejected or IDs had no metadata.
+    pub status: String,
+    /// Tool and version.
+    pub tool: String,
+    /// Pipeline name.
+    pub pipeline: String,
+    /// SHA-256 of the pipeline's text.
+    pub pipeline_sha256: String,
+    /// SHA-256 of each SQL file.
+    pub sql_sha256: BTreeMap<String, String>,
+    /// The tables.
+    pub tables: Vec<SnapshotTable>,
+    /// Rows of the ledger of level `all`.
+    pub ledger: Vec<Value>,
+    /// What a reader should know.
+    pub findings: Value,
+    /// What was scored.
+    pub inputs: Vec<Input>,
+    /// SHA-256 of this file with this field empty.
+    #[serde(default)]
+    pub manifest_sha256: String,
+}
+
+const FORMAT: u32 = 1;
+
+impl SnapshotManifest {
+    /// Version of the form written by this code.
+    pub const FORMAT: u32 = FORMAT;
+
+    /// The id that follows from the tables, protocol and parameters; 128 bits in hexadecimal.
+    pub fn compute_id(&self) -> String {
+        let tables: BTreeMap<_, _> = self.tables.iter().map(|table| (&table.name, &table.rows_sha256)).collect();
+        let identity = json!({
+            "dataset": self.dataset,
+            "parameters": self.parameters,
+            "protocol": self.protocol,
+            "scorelake": "snapshot 1",
+            "tables": tables,
+        });
+        hex(&Sha256::digest(identity.to_string().as_bytes())[..16])
+    }
+
+    /// The manifest's text, its own digest filled in.
+    pub(super) fn to_text(&self) -> Result<String> {
+        let text = |manifest: &Self| {
+            serde_json::to_string_pretty(manifest)
+                .map(|text| text + "\n")
+                .map_err(|e| Error::new(ErrorKind::Check, e.to_string()).caused_by(e))
+        };
+        let bare = text(&Self { manifest_sha256: String::new(), ..self.clone() })?;
+        text(&Self { manifest_sha256: hex(&Sha256::digest(bare.as_bytes())), ..self.clone() })
+    }
+
+    /// Reads a snapshot's manifest.
+    pub fn load(dir: &Path) -> Result<Self> {
+        let path = dir.join("manifest.json");
+        let text = std::fs::read_to_string(&path).map_err(|e| Error::io(&path, "read", e))?;
+        let corrupt = |e: serde_json::Error| {
+            Error::new(ErrorKind::Corrupt, format!("the manifest does not parse: {e}")).with("file", path.display()).caused_by(e)
+        };
+        let value: Value = serde_json::from_str(&text).map_err(corrupt)?;
+        let format = value.get("format").and_then(Value::as_u64).unwrap_or(0);
+        require_format(u32::try_from(format).unwrap_or(u32::MAX), &path)?;
+        serde_json::from_value(value).map_err(corrupt)
+    }
+}

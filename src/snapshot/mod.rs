@@ -1,0 +1,97 @@
+//! Snapshots: result tables in a folder named by what they say, so that equal results have equal names anywhere.
+
+pub mod digest;
+mod manifest;
+mod publish;
+mod verify;
+
+pub use manifest::{Input, SnapshotManifest, SnapshotTable};
+pub use publish::{Published, Staging, publish};
+pub use verify::{Verified, verify};
+
+use std::path::PathBuf;
+
+use crate::error::{Error, ErrorKind, Result};
+use crate::lake::Lake;
+
+/// A snapshot on disk.
+#[derive(Debug, Clone)]
+pub struct Snapshot {
+    /// Its folder.
+    pub dir: PathBuf,
+    /// Its manifest.
+    pub manifest: SnapshotManifest,
+}
+
+impl Snapshot {
+    /// Reads a snapshot's manifest.
+    pub fn open(dir: PathBuf) -> Result<Self> {
+        Ok(Self { manifest: SnapshotManifest::load(&dir)?, dir })
+    }
+
+    /// The file of a table.
+    pub fn table_path(&self, table: &str) -> Result<PathBuf> {
+        let found = self.manifest.tables.iter().find(|entry| entry.name == table).ok_or_else(|| {
+            let names: Vec<_> = self.manifest.tables.iter().map(|entry| entry.name.as_str()).collect();
+            Error::new(ErrorKind::Usage, format!("the snapshot has no table `{table}`")).hint(format!("tables: {}", names.join(", ")))
+        })?;
+        Ok(self.dir.join(&found.file))
+    }
+}
+
+/// All snapshots of a dataset, by id.
+pub fn list(lake: &Lake, dataset: &str) -> Result<Vec<Snapshot>> {
+    let dir = lake.snapshots_dir(dataset);
+    let mut dirs = Vec::new();
+    match std::fs::read_dir(&dir) {
+        Ok(entries) => {
+            for entry in entries {
+                let path = entry.map_err(|e| Error::io(&dir, "list", e))?.path();
+                if path.is_dir() {
+                    dirs.push(path);
+                }
+            }
+        }
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+        Err(e) => return Err(Error::io(&dir, "list", e)),
+    }
+    dirs.sort();
+    dirs.into_iter().map(Snapshot::open).collect()
+}
+
+/// The id that `LATEST-<protocol>` names, if there is one.
+pub fn latest(lake: &Lake, dataset: &str, protocol: &str) -> Result<Option<String>> {
+    let path = lake.snapshots_dir(dataset).join(format!("LATEST-{protocol}"));
+    match std::fs::read_to_string(&path) {
+        Ok(text) => Ok(Some(text.trim().to_owned())),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(e) => Err(Error::io(&path, "read", e)),
+    }
+}
+
+/// Finds a snapshot by an id, a unique prefix of one, or a protocol; without a reference by the default protocol.
+pub fn find(lake: &Lake, dataset: &str, protocols: &[String], reference: Option<&str>) -> Result<Snapshot> {
+    let snapshots = list(lake, dataset)?;
+    let none = |message: String| {
+        Error::new(ErrorKind::Lake, message)
+            .with("dataset", dataset)
+            .with("lake", lake.root().display())
+            .hint(format!("make one with `scorelake score {dataset}`; `scorelake snapshot ls` lists them"))
+    };
+    let wanted = match reference {
+        Some(reference) if !protocols.iter().any(|protocol| protocol == reference) => reference.to_owned(),
+        protocol => {
+            let protocol = protocol.or(protocols.first().map(String::as_str)).unwrap_or("official");
+            latest(lake, dataset, protocol)?.ok_or_else(|| none(format!("no snapshot of protocol `{protocol}`")))?
+        }
+    };
+    let mut found: Vec<Snapshot> = snapshots.into_iter().filter(|snapshot| snapshot.manifest.id.starts_with(&wanted)).collect();
+    match found.len() {
+        1 => Ok(found.remove(0)),
+        0 => Err(none(format!("no snapshot `{wanted}`"))),
+        _ => {
+            let ids: Vec<_> = found.iter().map(|snapshot| snapshot.manifest.id.as_str()).collect();
+            Err(Error::new(ErrorKind::Usage, format!("`{wanted}` begins several ids")).hint(format!("one of {}", ids.join(", "))))
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Publishing a snapshot: a folder is filled in staging and renamed to its id.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use arrow::array::{Array, AsArray};
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::manifest::{Input, SnapshotManifest, SnapshotTable};
+use super::{Snapshot, digest};
+use crate::error::{Error, ErrorKind, Result};
+use crate::lake::manifest::Manifest;
+use crate::lake::{Lake, write_atomically};
+use crate::pipeline::Plan;
+use crate::score::{Scored, ScoredTable};
+use crate::source::{self, hex};
+
+/// A folder for tables that are not published yet; removed when dropped, and by a later run if this process is killed.
+#[derive(Debug)]
+pub struct Staging {
+    dir: PathBuf,
+    lock: Option<File>,
+}
+
+impl Staging {
+    /// A new folder in the lake's staging; leftovers of dead processes are removed.
+    pub fn new(lake: &Lake) -> Result<Self> {
+        let parent = lake.staging_dir();
+        std::fs::create_dir_all(&parent).map_err(|e| Error::io(&parent, "make the folder", e))?;
+        remove_dead(&parent)?;
+        let dir = tempfile::Builder::new()
+            .prefix("snapshot-")
+            .tempdir_in(&parent)
+            .map_err(|e| Error::io(&parent, "make a folder", e))?
+            .keep();
+        let path = lock_path(&dir);
+        let lock = File::create(&path).map_err(|e| Error::io(&path, "write", e))?;
+        lock.lock().map_err(|e| Error::io(&path, "lock", e))?;
+        Ok(Self { dir, lock: Some(lock) })
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.dir
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        drop(self.lock.take());
+        // Best effort: what stays is removed by the next run.
+        let _gone = std::fs::remove_file(lock_path(&self.dir));
+        let _gone = std::fs::remove_dir_all(&self.dir);
+    }
+}
+
+fn lock_path(dir: &Path) -> PathBuf {
+    dir.with_extension("lock")
+}
+
+fn remove_dead(parent: &Path) -> Result<()> {
+    for entry in std::fs::read_dir(parent).map_err(|e| Error::io(parent, "list", e))? {
+        let path = entry.map_err(|e| Error::io(parent, "list", e))?.path();
+        let is_snapshot = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("snapshot-"));
+        if !is_snapshot || path.extension().is_none_or(|extension| extension != "lock") {
+            continue;
+        }
+        let is_dead = File::open(&path).is_ok_and(|lock| lock.try_lock().is_ok());
+        if is_dead {
+            let _gone = std::fs::remove_dir_all(path.with_extension(""));
+            let _gone = std::fs::remove_file(&path);
+        }
+    }
+    Ok(())
+}
+
+/// A published snapshot.
+#[derive(Debug)]
+pub struct Published {
+    /// The snapshot.
+    pub snapshot: Snapshot,
+    /// Whether the same one was there before.
+    pub was_there: bool,
+    /// Whether `LATEST-<protocol>` names it now.
+    pub is_latest: bool,
+}
+
+/// Publishes scored tables: digest, manifest, rename, and the latest pointer.
+pub fn publish(
+    lake: &Lake,
+    staging: &Staging,
+    sources: &Manifest,
+    plan: &Plan,
+    scored: &Scored,
+    may_be_latest: bool,
+) -> Result<Published> {
+    let manifest = manifest(sources, plan, scored)?;
+    let text = manifest.to_text()?;
+    write_atomically(&staging.path().join("manifest.json"), text.as_bytes())?;
+    let parent = lake.snapshots_dir(&plan.dataset.id);
+    std::fs::create_dir_all(&parent).map_err(|e| Error::io(&parent, "make the folder", e))?;
+    let dir = parent.join(&manifest.id);
+    let was_there = place(staging.path(), &dir, &manifest)?;
+    let is_latest = plan.is_default && may_be_latest;
+    if is_latest {
+        write_atomically(&parent.join(format!("LATEST-{}", plan.protocol)), format!("{}\n", manifest.id).as_bytes())?;
+    }
+    Ok(Published { snapshot: Snapshot::open(dir)?, was_there, is_latest })
+}
+
+/// Renames the folder to its id; true if an equal one was there. Of two processes with one result either may win.
+fn place(staged: &Path, dir: &Path, manifest: &SnapshotManifest) -> Result<bool> {
+    if !dir.exists() {
+        match std::fs::rename(staged, dir) {
+            Ok(()) => {
+                let parent = dir.parent().unwrap_or(dir);
+                File::open(parent).and_then(|parent| parent.sync_all()).map_err(|e| Error::io(parent, "sync", e))?;
+                return Ok(false);
+            }
+            Err(_raced) if dir.exists() => {}
+            Err(e) => return Err(Error::io(dir, "publish the snapshot", e)),
+        }
+    }
+    let there = Snapshot::open(dir.to_path_buf())?;
+    if there.manifest.id != manifest.id || super::verify(&there)?.problems.first().is_some() {
+        return Err(Error::new(ErrorKind::Corrupt, "a snapshot of this id is there, but its bytes are not what it says")
+            .with("snapshot", dir.display())
+            .hint("`scorelake snapshot verify` tells what differs; move the folder away and score again"));
+    }
+    Ok(true)
+}
+
+fn manifest(sources: &Manifest, plan: &Plan, scored: &Scored) -> Result<SnapshotManifest> {
+    let mut inputs: Vec<Input> = sources
+        .sources
+        .iter()
+        .map(|source| Input {
+            uri: source.uri.clone(),
+            size: source.size,
+            sha256: source.sha256.clone(),
+            records: source.records,
+            rejected: source.rejected,
+            options: source.options.clone(),
+        })
+        .collect();
+    inputs.sort_by(|a, b| (&a.sha256, &a.uri).cmp(&(&b.sha256, &b.uri)));
+    let partial = inputs.iter().any(|input| input.rejected > 0) || scored.findings.unmatched > 0;
+    let texts = plan.steps.iter().map(|step| &step.sql).chain(&plan.checks);
+    let mut manifest = SnapshotManifest {
+        format: SnapshotManifest::FORMAT,
+        id: String::new(),
+        dataset: plan.dataset.id.clone(),
+        protocol: plan.protocol.clone(),
+        parameters: plan.parameters.clone(),
+        is_default: plan.is_default,
+        metric_version: plan.metric_version,
+        status: if partial { "partial" } else { "complete" }.into(),
+        tool: concat!("scorelake ", env!("CARGO_PKG_VERSION")).into(),
+        pipeline: plan.name.clone(),
+        pipeline_sha256: plan.pipeline_sha256.clone(),
+        sql_sha256: texts.map(|sql| (sql.path.clone(), hex(&Sha256::digest(sql.text.as_bytes())))).collect(),
+        tables: scored.tables.iter().map(entry).collect::<Result<_>>()?,
+        ledger: ledger_totals(&scored.tables)?,
+        findings: serde_json::to_value(&scored.findings).map_err(|e| Error::new(ErrorKind::Check, e.to_string()).caused_by(e))?,
+        inputs,
+        manifest_sha256: String::new(),
+    };
+    manifest.id = manifest.compute_id();
+    Ok(manifest)
+}
+
+fn entry(table: &ScoredTable) -> Result<SnapshotTable> {
+    let (rows_sha256, rows) = digest::table(&table.path, &table.schema)?;
+    let bytes = std::fs::metadata(&table.path).map_err(|e| Error::io(&table.path, "read", e))?.len();
+    Ok(SnapshotTable {
+        name: table.schema.table.clone(),
+        file: format!("{}.parquet", table.schema.table),
+        rows,
+        bytes,
+        sha256: source::digest(&table.path)?,
+        rows_sha256,
+    })
+}
+
+/// The ledger's rows of level `all`, as JSON objects.
+fn ledger_totals(tables: &[ScoredTable]) -> Result<Vec<Value>> {
+    let Some(ledger) = tables.iter().find(|table| table.schema.table == "ledger") else { return Ok(Vec::new()) };
+    let file = File::open(&ledger.path).map_err(|e| Error::io(&ledger.path, "open", e))?;
+    let mut totals = Vec::new();
+    for batch in ParquetRecordBatchReaderBuilder::try_new(file)?.build()? {
+        let batch = batch?;
+        let levels = batch.column_by_name("level").map(|column| column.as_string::<i32>().clone());
+        for row in 0..batch.num_rows() {
+            if levels.as_ref().is_none_or(|levels| levels.is_null(row) || levels.value(row) != "all") {
+                continue;
+            }
+            let mut writer = arrow::json::WriterBuilder::new()
+                .with_explicit_nulls(true)
+                .build::<_, arrow::json::writer::LineDelimited>(Vec::new());
+            writer.write(&batch.slice(row, 1))?;
+            writer.finish()?;
+            let value = serde_json::from_slice(&writer.into_inner());
+            totals.push(value.map_err(|e| Error::new(ErrorKind::Check, e.to_string()).caused_by(e))?);
+        }
+    }
+    Ok(totals)
+}

@@ -1,0 +1,78 @@
+//! Recomputes every digest of a snapshot.
+
+use std::collections::BTreeSet;
+
+use super::{Snapshot, SnapshotManifest, digest};
+use crate::assets::Assets;
+use crate::error::{Error, Result};
+use crate::schema::TableSchema;
+use crate::source;
+
+/// What verifying found.
+#[derive(Debug, Clone)]
+pub struct Verified {
+    /// The snapshot's id.
+    pub id: String,
+    /// Tables looked at.
+    pub tables: usize,
+    /// Rows looked at.
+    pub rows: u64,
+    /// What differs; empty for a sound snapshot.
+    pub problems: Vec<String>,
+}
+
+/// Recomputes the digests of every file, of every table's rows, of the manifest, and the id.
+pub fn verify(snapshot: &Snapshot) -> Result<Verified> {
+    let manifest = &snapshot.manifest;
+    let mut found = Verified { id: manifest.id.clone(), tables: manifest.tables.len(), rows: 0, problems: Vec::new() };
+    let path = snapshot.dir.join("manifest.json");
+    let text = std::fs::read_to_string(&path).map_err(|e| Error::io(&path, "read", e))?;
+    if text != manifest.to_text()? {
+        found.problems.push("manifest.json: its own digest differs: the file was changed".into());
+    }
+    // Schemas are part of the snapshot's meaning: those compiled in describe what this version wrote.
+    let assets = Assets::embedded();
+    let mut recomputed = SnapshotManifest { tables: Vec::new(), ..manifest.clone() };
+    for table in &manifest.tables {
+        let file = snapshot.dir.join(&table.file);
+        let sha256 = match source::digest(&file) {
+            Ok(sha256) => sha256,
+            Err(error) => {
+                found.problems.push(format!("{}: {}", table.file, error.message()));
+                continue;
+            }
+        };
+        if sha256 != table.sha256 {
+            found.problems.push(format!("{}: the file's SHA-256 is {sha256}, recorded is {}", table.file, table.sha256));
+        }
+        let schema = TableSchema::load(&assets, &manifest.dataset, &table.name)?;
+        match digest::table(&file, &schema) {
+            Ok((rows_sha256, rows)) => {
+                found.rows += rows;
+                if rows != table.rows {
+                    found.problems.push(format!("{}: {rows} rows, recorded are {}", table.file, table.rows));
+                }
+                if rows_sha256 != table.rows_sha256 {
+                    found.problems.push(format!("{}: its rows are not those recorded", table.file));
+                }
+                recomputed.tables.push(super::SnapshotTable { rows_sha256, ..table.clone() });
+            }
+            Err(error) => found.problems.push(format!("{}: {}", table.file, error.message())),
+        }
+    }
+    let id = recomputed.compute_id();
+    if recomputed.tables.len() == manifest.tables.len() && id != manifest.id {
+        found.problems.push(format!("the id that follows from the content is {id}"));
+    }
+    if snapshot.dir.file_name().is_none_or(|name| name.to_string_lossy() != manifest.id) {
+        found.problems.push(format!("the folder is not named by the id {}", manifest.id));
+    }
+    let known: BTreeSet<&str> = manifest.tables.iter().map(|table| table.file.as_str()).chain(["manifest.json"]).collect();
+    for entry in std::fs::read_dir(&snapshot.dir).map_err(|e| Error::io(&snapshot.dir, "list", e))? {
+        let name = entry.map_err(|e| Error::io(&snapshot.dir, "list", e))?.file_name().to_string_lossy().into_owned();
+        if !known.contains(name.as_str()) {
+            found.problems.push(format!("{name}: a file that the manifest does not name"));
+        }
+    }
+    Ok(found)
+}

@@ -1,0 +1,113 @@
+//! Inputs as given on the command line become a sorted list of files.
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+use super::Location;
+use crate::error::{Error, ErrorKind, Result};
+
+/// Extensions that a directory is searched for, each also with `.gz` or `.zst` behind it.
+const EXTENSIONS: [&str; 3] = ["jsonl", "ndjson", "json"];
+
+/// What the inputs stand for.
+#[derive(Debug, Default)]
+pub struct Expanded {
+    /// The files, sorted by path, each once.
+    pub locations: Vec<Location>,
+    /// Files of a directory that were passed over because of their extension.
+    pub passed_over: Vec<PathBuf>,
+    /// Inputs that could not be opened, each with its error.
+    pub failed: Vec<(String, Error)>,
+}
+
+/// Expands files, directories and globs. An input that cannot be found is in `failed`: the caller decides what it costs.
+pub fn expand(inputs: &[String]) -> Expanded {
+    let mut found = BTreeMap::new();
+    let mut expanded = Expanded::default();
+    for input in inputs {
+        if let Err(error) = expand_one(input, &mut found, &mut expanded.passed_over) {
+            expanded.failed.push((input.clone(), error));
+        }
+    }
+    expanded.locations = found.into_values().collect();
+    expanded
+}
+
+fn expand_one(input: &str, found: &mut BTreeMap<PathBuf, Location>, passed_over: &mut Vec<PathBuf>) -> Result<()> {
+    if let Some((scheme, _)) = input.split_once("://") {
+        return Err(Error::new(ErrorKind::Usage, format!("`{scheme}://` inputs are not supported"))
+            .with("input", input)
+            .hint("download the file and give its path"));
+    }
+    let path = Path::new(input);
+    if path.is_dir() {
+        let before = found.len();
+        walk(path, found, passed_over)?;
+        if found.len() == before && passed_over.is_empty() {
+            return Err(no_file(input, "the directory holds no .jsonl, .ndjson or .json file"));
+        }
+        return Ok(());
+    }
+    if path.exists() {
+        return add(path, found);
+    }
+    if !input.contains(['*', '?', '[']) {
+        return Err(no_file(input, "no such file or directory"));
+    }
+    let pattern = glob::glob(input)
+        .map_err(|e| Error::new(ErrorKind::Usage, format!("not a glob: {e}")).with("input", input).caused_by(e))?;
+    let mut any = false;
+    for entry in pattern {
+        let path = entry.map_err(|e| {
+            let path = e.path().to_path_buf();
+            Error::io(path, "list", e.into())
+        })?;
+        any = true;
+        if path.is_dir() {
+            walk(&path, found, passed_over)?;
+        } else {
+            add(&path, found)?;
+        }
+    }
+    if any { Ok(()) } else { Err(no_file(input, "the glob matches nothing")) }
+}
+
+fn no_file(input: &str, message: &str) -> Error {
+    Error::new(ErrorKind::Input, message).with("input", input).hint("check the path")
+}
+
+fn walk(dir: &Path, found: &mut BTreeMap<PathBuf, Location>, passed_over: &mut Vec<PathBuf>) -> Result<()> {
+    let mut paths = Vec::new();
+    for entry in std::fs::read_dir(dir).map_err(|e| Error::io(dir, "list", e))? {
+        paths.push(entry.map_err(|e| Error::io(dir, "list", e))?.path());
+    }
+    paths.sort();
+    for path in paths {
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_else(String::new);
+        if name.starts_with('.') {
+            continue;
+        }
+        if path.is_dir() {
+            walk(&path, found, passed_over)?;
+        } else if is_data(&name) {
+            add(&path, found)?;
+        } else {
+            passed_over.push(path);
+        }
+    }
+    Ok(())
+}
+
+fn is_data(name: &str) -> bool {
+    let name = name.to_ascii_lowercase();
+    let plain = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
+    EXTENSIONS.iter().any(|extension| plain.ends_with(&format!(".{extension}")))
+}
+
+fn add(path: &Path, found: &mut BTreeMap<PathBuf, Location>) -> Result<()> {
+    let absolute = path.canonicalize().map_err(|e| Error::io(path, "open", e))?;
+    let size = std::fs::metadata(&absolute).map_err(|e| Error::io(path, "open", e))?.len();
+    let uri = absolute.to_string_lossy().into_owned();
+    found.insert(absolute.clone(), Location { uri, path: absolute, size });
+    Ok(())
+}

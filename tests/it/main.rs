@@ -1,0 +1,1 @@
+use datafusion as _;fn main(){}
