@@ -56,9 +56,8 @@ impl Assets {
 
     /// The text of a file such as `sql/qwen_image_bench/by_facet.sql`.
     pub fn text(&self, path: &str) -> Result<String> {
-        let missing = || {
-            Error::new(ErrorKind::Config, "no such file, neither compiled in nor under --assets").with("file", path)
-        };
+        let missing =
+            || Error::new(ErrorKind::Config, "no such file, neither compiled in nor under --assets").with("file", path);
         if let Some(root) = &self.root {
             let file = root.join(path);
             if file.is_file() {
@@ -74,7 +73,8 @@ impl Assets {
     /// The files directly under a folder with this extension, sorted.
     pub fn list(&self, folder: &str, extension: &str) -> Result<Vec<String>> {
         let direct = |path: &str| {
-            Path::new(path).parent() == Some(Path::new(folder)) && Path::new(path).extension().is_some_and(|e| e == extension)
+            Path::new(path).parent() == Some(Path::new(folder))
+                && Path::new(path).extension().is_some_and(|e| e == extension)
         };
         let all = Pipelines::iter().chain(Sql::iter()).chain(Schemas::iter()).chain(Data::iter());
         let mut paths: BTreeSet<String> = all.map(Cow::into_owned).filter(|path| direct(path)).collect();

@@ -94,7 +94,9 @@ impl Error {
     /// An operating system error at a path.
     pub fn io(path: impl AsRef<Path>, action: &str, source: std::io::Error) -> Self {
         let hint = match source.kind() {
-            std::io::ErrorKind::StorageFull => Some("free some space and run again; what was published before is intact"),
+            std::io::ErrorKind::StorageFull => {
+                Some("free some space and run again; what was published before is intact")
+            }
             std::io::ErrorKind::PermissionDenied | std::io::ErrorKind::ReadOnlyFilesystem => {
                 Some("check the permissions, or choose another place with --lake")
             }
@@ -177,6 +179,7 @@ impl From<datafusion::error::DataFusionError> for Error {
         let text = source.strip_backtrace();
         let kind = match source.find_root() {
             datafusion::error::DataFusionError::ParquetError(_) => ErrorKind::Corrupt,
+            datafusion::error::DataFusionError::ArrowError(inner, _) if is_parquet(inner) => ErrorKind::Corrupt,
             datafusion::error::DataFusionError::IoError(_) => ErrorKind::Io,
             _ => ErrorKind::Sql,
         };
@@ -185,6 +188,14 @@ impl From<datafusion::error::DataFusionError> for Error {
             _ => text,
         };
         Self::new(kind, message).caused_by(source)
+    }
+}
+
+fn is_parquet(error: &arrow::error::ArrowError) -> bool {
+    match error {
+        arrow::error::ArrowError::ParquetError(_) => true,
+        arrow::error::ArrowError::ExternalError(inner) => inner.is::<parquet::errors::ParquetError>(),
+        _ => false,
     }
 }
 

@@ -1,4 +1,7 @@
-#![doc = "scorelake"]
+//! Text-to-image evaluation data to Parquet, scored with SQL, published as snapshots that recompute to the same bytes.
+//!
+#![doc = include_str!("../ARCHITECTURE.md")]
+
 pub mod assets;
 pub mod cli;
 pub mod error;

@@ -142,7 +142,9 @@ fn execute(cli: Cli, args: Vec<OsString>, printer: Printer) -> Result<Outcome> {
         None => Assets::embedded(),
     };
     if cli.globals.format == Format::Parquet && printer.stdout_is_terminal() {
-        return Err(Error::new(ErrorKind::Usage, "--format parquet on a terminal").hint("redirect it: … > table.parquet"));
+        return Err(
+            Error::new(ErrorKind::Usage, "--format parquet on a terminal").hint("redirect it: … > table.parquet")
+        );
     }
     let command = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
     let session = Session { globals: cli.globals, assets, printer, command };

@@ -13,13 +13,16 @@ pub(super) struct Bar(ProgressBar);
 
 impl Bar {
     pub(super) fn bytes(session: &Session) -> Result<Self> {
-        let style = ProgressStyle::with_template("{msg:10} [{bar:32}] {bytes}/{total_bytes} {bytes_per_sec} {prefix} ETA {eta}")
-            .map_err(template_error)?;
+        let style = ProgressStyle::with_template(
+            "{msg:10} [{bar:32}] {bytes}/{total_bytes} {bytes_per_sec} {prefix} ETA {eta}",
+        )
+        .map_err(template_error)?;
         Ok(Self(bar(session).with_style(style).with_message("ingest")))
     }
 
     pub(super) fn steps(session: &Session, count: usize) -> Result<Self> {
-        let style = ProgressStyle::with_template("{msg:10} [{bar:32}] {pos}/{len} steps: {prefix}").map_err(template_error)?;
+        let style =
+            ProgressStyle::with_template("{msg:10} [{bar:32}] {pos}/{len} steps: {prefix}").map_err(template_error)?;
         let bar = bar(session).with_style(style).with_message("score");
         bar.set_length(count as u64);
         Ok(Self(bar))

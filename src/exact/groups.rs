@@ -45,7 +45,8 @@ impl ExactGroups {
         let emitted = fixed.len();
         let mut rare = std::mem::take(&mut self.rare);
         if let EmitTo::First(_) = emit_to {
-            let kept = rare.extract_if(|group, _| *group >= emitted).map(|(group, sum)| (group - emitted, sum)).collect();
+            let kept =
+                rare.extract_if(|group, _| *group >= emitted).map(|(group, sum)| (group - emitted, sum)).collect();
             self.rare = kept;
         }
         fixed

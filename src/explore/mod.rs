@@ -45,11 +45,15 @@ impl Explorer {
     /// Adds what a misspelt or unqualified table name most likely means.
     fn explain(&self, error: Error) -> Error {
         let message = error.message().to_owned();
-        let Some(name) = message.strip_prefix("Error during planning: table '").and_then(|rest| rest.split('\'').next()) else {
+        let Some(name) =
+            message.strip_prefix("Error during planning: table '").and_then(|rest| rest.split('\'').next())
+        else {
             return error;
         };
+        let name = name.trim_start_matches("scorelake.").trim_start_matches("public.");
         let wanted = name.rsplit('.').next().unwrap_or(name);
-        let like: Vec<_> = self.tables.iter().filter(|table| table.rsplit('.').next() == Some(wanted)).cloned().collect();
+        let likeness = |table: &String| strsim::jaro_winkler(table.rsplit('.').next().unwrap_or(table), wanted);
+        let like: Vec<_> = self.tables.iter().filter(|table| likeness(table) > 0.9).cloned().collect();
         let hint = match (like.is_empty(), self.tables.is_empty()) {
             (false, _) => format!("did you mean {}?", like.join(" or ")),
             (true, false) => format!("tables: {}", self.tables.join(", ")),
@@ -77,7 +81,8 @@ fn register(assets: &Assets, engine: &Engine, lake: &Lake, dataset: &Dataset, ta
     let mut schemas = vec![dataset.sql_schema.clone()];
     for (place, protocol) in pipeline.protocols.iter().enumerate() {
         let Some(id) = snapshot::latest(lake, &dataset.id, protocol)? else { continue };
-        let schema_name = if place == 0 { dataset.sql_schema.clone() } else { format!("{}_{protocol}", dataset.sql_schema) };
+        let schema_name =
+            if place == 0 { dataset.sql_schema.clone() } else { format!("{}_{protocol}", dataset.sql_schema) };
         if place > 0 {
             engine.create_schema(&schema_name)?;
             schemas.push(schema_name.clone());

@@ -29,7 +29,11 @@ pub(super) fn bind(statement: &mut Statement, parameters: &BTreeMap<String, Para
         ControlFlow::Continue(()) => Ok(()),
         ControlFlow::Break(name) => {
             let known: Vec<_> = parameters.keys().map(|key| format!("${key}")).collect();
-            let hint = if known.is_empty() { "give it with --set NAME=VALUE".into() } else { format!("known: {}", known.join(", ")) };
+            let hint = if known.is_empty() {
+                "give it with --set NAME=VALUE".into()
+            } else {
+                format!("known: {}", known.join(", "))
+            };
             Err(Error::new(ErrorKind::Sql, format!("no value for {name}")).hint(hint))
         }
     }

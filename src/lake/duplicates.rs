@@ -7,10 +7,11 @@ use std::collections::HashSet;
 use arrow::array::{AsArray, RecordBatch};
 use arrow::datatypes::Int64Type;
 
-use super::load::{Control, IngestRequest, OnError, write_part};
-use super::manifest::{Manifest, Part};
-use super::session::Engine;
 use super::Lake;
+use super::load::{Control, IngestRequest, OnError};
+use super::manifest::{Manifest, Part};
+use super::segment::write_part;
+use super::session::Engine;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::{Notes, TableBuilder};
 use crate::schema::TableSchema;
@@ -141,16 +142,21 @@ fn settle_group(
     aside: &mut Vec<(Reply, &'static str)>,
 ) -> Result<()> {
     let source = |reply: &Reply| manifest.sources.iter().find(|source| source.key == reply.source);
-    let superseding = group.iter().filter_map(source).filter(|source| source.supersedes).map(|source| source.sequence).max();
+    let superseding =
+        group.iter().filter_map(source).filter(|source| source.supersedes).map(|source| source.sequence).max();
     let mut candidates: Vec<&Reply> = Vec::new();
     for reply in group {
         match superseding {
-            Some(newest) if source(reply).is_some_and(|source| source.sequence < newest) => aside.push((reply.clone(), "superseded")),
+            Some(newest) if source(reply).is_some_and(|source| source.sequence < newest) => {
+                aside.push((reply.clone(), "superseded"))
+            }
             _ => candidates.push(reply),
         }
     }
     // The winner first: most readable, then the greatest digest, then the first place, which only equal texts get to.
-    candidates.sort_by_key(|reply| (Reverse(reply.readable), Reverse(reply.sha256.clone()), reply.source.clone(), reply.line));
+    candidates.sort_by_key(|reply| {
+        (Reverse(reply.readable), Reverse(reply.sha256.clone()), reply.source.clone(), reply.line)
+    });
     let Some((winner, losers)) = candidates.split_first() else { return Ok(()) };
     for loser in losers {
         let reason = if loser.sha256 == winner.sha256 || loser.readable == -1 && winner.readable == -1 {

@@ -60,12 +60,15 @@ impl Lock {
     pub(super) fn take(path: PathBuf, patience: Duration) -> Result<Self> {
         let parent = parent(&path).to_path_buf();
         std::fs::create_dir_all(&parent).map_err(|e| Error::io(&parent, "make the folder", e))?;
-        let file = File::options().create(true).append(true).open(&path).map_err(|e| Error::io(&path, "open the lock", e))?;
+        let file =
+            File::options().create(true).append(true).open(&path).map_err(|e| Error::io(&path, "open the lock", e))?;
         let start = Instant::now();
         loop {
             match file.try_lock() {
                 Ok(()) => return Ok(Self { _file: file }),
-                Err(TryLockError::WouldBlock) if start.elapsed() < patience => std::thread::sleep(Duration::from_millis(50)),
+                Err(TryLockError::WouldBlock) if start.elapsed() < patience => {
+                    std::thread::sleep(Duration::from_millis(50))
+                }
                 Err(TryLockError::WouldBlock) => {
                     return Err(Error::new(ErrorKind::Conflict, "another process is publishing to this dataset")
                         .with("file", path.display())

@@ -1,22 +1,23 @@
 //! Ingest: sources become finished parts in staging, segment by segment in parallel, and are then published at once.
 
 use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use sha2::{Digest, Sha256};
 
-use super::manifest::{Manifest, Part, SourceEntry};
-use super::parquet::text_column;
+use super::Lake;
+use super::manifest::{Manifest, SourceEntry};
 use super::permits::Permits;
 use super::publish::{self, Published};
+use super::segment::{Place, SegmentRecord, segment_bytes};
 use super::session::EngineOptions;
-use super::{Lake, ParquetSettings, PartWriter, write_atomically};
+use super::staging::Staging;
 use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ingest::{Notes, Reader, Reject, SegmentTables, SourceOptions, TableBuilder, qwen_image_bench};
+use crate::ingest::{Notes, Reader, Reject, SegmentTables, SourceOptions, qwen_image_bench};
 use crate::schema::TableSchema;
 use crate::source::{self, Expanded, Location, Segment, Segments};
 
@@ -94,13 +95,14 @@ pub struct IngestSummary {
 }
 
 /// Ingests: expand, stage each source, publish all of them by one swap of the manifest.
-pub fn ingest(lake: &Lake, request: IngestRequest<'_>, control: &Control<'_>) -> Result<IngestSummary> {
+pub fn ingest(lake: &Lake, mut request: IngestRequest<'_>, control: &Control<'_>) -> Result<IngestSummary> {
     let mut summary = IngestSummary::default();
-    for (input, error) in request.inputs.failed.iter() {
+    let mut unreadable: Vec<(String, Error)> = Vec::new();
+    for (input, error) in std::mem::take(&mut request.inputs.failed) {
         if request.on_error == OnError::Fail {
-            return Err(Error::new(error.kind(), error.message()).with("input", input).hint("nothing was published; with --on-error reject the other inputs are read"));
+            return Err(error);
         }
-        summary.unreadable.push((input.clone(), error.message().to_owned()));
+        unreadable.push((input, error));
     }
     let loader = Loader::new(lake, &request, control)?;
     let known = Manifest::load(lake, request.reader.dataset())?;
@@ -115,28 +117,30 @@ pub fn ingest(lake: &Lake, request: IngestRequest<'_>, control: &Control<'_>) ->
             summary.unchanged.push(location.uri.clone());
             continue;
         }
-        if staged.iter().any(|(source, _): &Staged| source.key == key) {
+        if staged.iter().any(|staged: &Staged| staged.source.key == key) {
             summary.unchanged.push(location.uri.clone());
             continue;
         }
         match loader.stage(location, &key, &sha256, before) {
             Ok(source) => staged.push(source),
             Err(error) if request.on_error == OnError::Reject && error.kind() == ErrorKind::Input => {
-                summary.unreadable.push((location.uri.clone(), error.message().to_owned()));
+                unreadable.push((location.uri.clone(), error));
             }
             Err(error) => return Err(error),
         }
     }
-    if summary.keys.len() == summary.unreadable.len() && !summary.unreadable.is_empty() {
-        let (input, reason) = &summary.unreadable[0];
-        return Err(Error::new(ErrorKind::Input, format!("no input could be read: {reason}")).with("input", input));
+    if staged.is_empty() && summary.unchanged.is_empty() {
+        // Nothing at all could be read: the first reason says more than an empty summary.
+        let first = unreadable.into_iter().next().map(|(_, error)| error);
+        return Err(first.unwrap_or_else(|| Error::new(ErrorKind::Usage, "no input")));
     }
-    for (source, first_rejects) in &staged {
+    summary.unreadable = unreadable.into_iter().map(|(input, error)| (input, error.message().to_owned())).collect();
+    for Staged { source, first_rejects, .. } in &staged {
         summary.records += source.records;
         summary.rejected += source.rejected;
-        summary.first_rejects.extend(first_rejects.iter().take(5).map(|reject| {
-            format!("{}:{}: {}", source.uri, reject.line, reject.reason)
-        }));
+        summary.first_rejects.extend(
+            first_rejects.iter().take(5).map(|reject| format!("{}:{}: {}", source.uri, reject.line, reject.reason)),
+        );
         for (table, parts) in &source.parts {
             *summary.rows.entry(table.clone()).or_default() += parts.iter().map(|part| part.rows).sum::<u64>();
         }
@@ -144,13 +148,17 @@ pub fn ingest(lake: &Lake, request: IngestRequest<'_>, control: &Control<'_>) ->
             *summary.notes.entry(note.clone()).or_default() += count;
         }
     }
-    let sources = staged.into_iter().map(|(source, _)| source).collect();
-    let Published { manifest, added, replaced } = publish::publish(lake, &request, control, sources)?;
+    let Published { manifest, added, replaced } = publish::publish(lake, &request, control, staged)?;
     (summary.added, summary.replaced, summary.set_aside) = (added, replaced, manifest.set_aside);
     Ok(summary)
 }
 
-type Staged = (SourceEntry, Vec<Reject>);
+/// A source whose parts are finished and not published.
+pub(super) struct Staged {
+    pub(super) source: SourceEntry,
+    pub(super) staging: Staging,
+    first_rejects: Vec<Reject>,
+}
 
 struct Loader<'a> {
     lake: &'a Lake,
@@ -160,17 +168,6 @@ struct Loader<'a> {
     rejects: TableSchema,
     total: u64,
     done: Mutex<(u64, u64)>,
-}
-
-/// What is kept beside a finished segment, so that a later run need not read it again.
-#[derive(Serialize, Deserialize)]
-struct SegmentRecord {
-    sha256: String,
-    records: u64,
-    notes: Notes,
-    parts: BTreeMap<String, Part>,
-    rejects: Option<Part>,
-    first_rejects: Vec<Reject>,
 }
 
 impl<'a> Loader<'a> {
@@ -198,20 +195,20 @@ impl<'a> Loader<'a> {
 
     /// Reads one source into staging.
     fn stage(&self, location: &Location, key: &str, sha256: &str, before: Stamp) -> Result<Staged> {
-        let dir = publish::staging(self.lake, self.request.reader.dataset(), key);
-        std::fs::create_dir_all(&dir).map_err(|e| Error::io(&dir, "make the folder", e))?;
+        let staging = Staging::resumable(self.lake, &format!("{}-{key}", self.request.reader.dataset()))?;
         let opened = source::open(location)?;
         let position = opened.position.clone();
         let target = segment_bytes(location.size);
         let mut segments = Segments::new(opened.reader, &location.uri, target, self.request.max_line);
-        let records = self.run(&mut segments, &dir, location, key, target, &|| position.load(Ordering::Relaxed))?;
+        let records =
+            self.run(&mut segments, staging.path(), location, key, target, &|| position.load(Ordering::Relaxed))?;
         if stamp(&location.path)? != before {
             return Err(Error::new(ErrorKind::Input, "the file changed while it was read")
                 .with("file", &location.uri)
                 .hint("wait until it is complete and run again"));
         }
         self.passed(location.size);
-        self.collect(location, key, sha256, records)
+        self.collect(location, key, sha256, records, staging)
     }
 
     /// Walks the segments, a bounded number of them at work at a time.
@@ -227,8 +224,6 @@ impl<'a> Loader<'a> {
         let threads = self.control.engine.threads;
         let pool = rayon::ThreadPoolBuilder::new()
             .num_threads(threads)
-            // Deeply nested replies are parsed by recursion.
-            .stack_size(16 << 20)
             .build()
             .map_err(|e| Error::new(ErrorKind::Io, format!("cannot start threads: {e}")).caused_by(e))?;
         let limit = (self.control.engine.memory / (6 * target)).clamp(1, threads + 1);
@@ -274,17 +269,14 @@ impl<'a> Loader<'a> {
 
     /// Reads a segment and writes its parts, or finds them finished.
     fn segment(&self, segment: &Segment, dir: &Path, location: &Location, key: &str) -> Result<SegmentRecord> {
-        let sidecar = dir.join(format!("{:05}.json", segment.ordinal));
         let sha256 = source::hex(&Sha256::digest(segment.bytes()));
-        let record = match finished(&sidecar, &sha256) {
+        let record = match SegmentRecord::finished(dir, segment.ordinal, &sha256) {
             Some(record) => record,
             None => {
                 let read = self.request.reader.read(segment, key, &self.request.options)?;
                 self.refuse_rejects(&read, location)?;
-                let record = self.write(segment.ordinal, read, sha256, dir, location, key)?;
-                let text = serde_json::to_vec(&record).map_err(|e| Error::new(ErrorKind::Check, e.to_string()).caused_by(e))?;
-                write_atomically(&sidecar, &text)?;
-                record
+                let place = Place { dir, key, uri: &location.uri, ordinal: segment.ordinal };
+                SegmentRecord::write(&place, &self.schemas, &self.rejects, read, sha256)?
             }
         };
         self.done.lock().unwrap_or_else(PoisonError::into_inner).1 += record.records;
@@ -303,42 +295,15 @@ impl<'a> Loader<'a> {
         }
     }
 
-    fn write(
+    /// The manifest entry of a source whose segments are all finished.
+    fn collect(
         &self,
-        ordinal: u32,
-        read: SegmentTables,
-        sha256: String,
-        dir: &Path,
         location: &Location,
         key: &str,
-    ) -> Result<SegmentRecord> {
-        let mut parts = BTreeMap::new();
-        for (table, batch) in read.tables.iter().filter(|(_, batch)| batch.num_rows() > 0) {
-            let schema = self.schemas.iter().find(|schema| schema.table == *table).ok_or_else(|| {
-                Error::new(ErrorKind::Check, "the reader fills a table without schema").with("table", table)
-            })?;
-            let file = format!("{key}-{ordinal:05}.parquet");
-            let rows = write_part(&dir.join(format!("{table}-{file}")), schema, batch)?;
-            parts.insert((*table).to_owned(), Part { file, rows });
-        }
-        let mut rejects = None;
-        if !read.rejects.is_empty() {
-            let mut table = TableBuilder::new(&self.rejects);
-            for reject in &read.rejects {
-                table.text(Some(&location.uri))?.int(Some(reject.line as i64))?.text(Some(&reject.reason))?.text(Some(&reject.text))?;
-            }
-            let file = format!("{key}-{ordinal:05}.parquet");
-            let rows = write_part(&dir.join(format!("rejects-{file}")), &self.rejects, &table.finish()?)?;
-            rejects = Some(Part { file, rows });
-        }
-        let mut first_rejects = read.rejects;
-        first_rejects.truncate(5);
-        first_rejects.iter_mut().for_each(|reject| reject.text.clear());
-        Ok(SegmentRecord { sha256, records: read.records, notes: read.notes, parts, rejects, first_rejects })
-    }
-
-    /// The manifest entry of a source whose segments are all finished.
-    fn collect(&self, location: &Location, key: &str, sha256: &str, records: Vec<SegmentRecord>) -> Result<Staged> {
+        sha256: &str,
+        records: Vec<SegmentRecord>,
+        staging: Staging,
+    ) -> Result<Staged> {
         let mut source = SourceEntry {
             key: key.into(),
             uri: location.uri.clone(),
@@ -372,12 +337,14 @@ impl<'a> Loader<'a> {
             return Err(nothing("no records: the file is empty"));
         }
         if source.records == source.rejected {
-            let first = first_rejects.first().map_or(String::new(), |reject| format!("line {}: {}", reject.line, reject.reason));
+            let first = first_rejects
+                .first()
+                .map_or(String::new(), |reject| format!("line {}: {}", reject.line, reject.reason));
             return Err(nothing(&format!("no line of the file fits {}; {first}", self.request.reader.dataset()))
                 .hint("is it the right file for this dataset?"));
         }
         note_language_conflicts(&mut source.notes);
-        Ok((source, first_rejects))
+        Ok(Staged { source, staging, first_rejects })
     }
 }
 
@@ -393,27 +360,6 @@ fn note_language_conflicts(notes: &mut Notes) {
     }
 }
 
-fn finished(sidecar: &Path, sha256: &str) -> Option<SegmentRecord> {
-    // Absent, cut short by a kill, or of other content: the segment is read again.
-    let record: SegmentRecord = serde_json::from_slice(&std::fs::read(sidecar).ok()?).ok()?;
-    let dir = sidecar.parent()?;
-    let there = |table: &str, part: &Part| dir.join(format!("{table}-{}", part.file)).exists();
-    let complete = record.parts.iter().all(|(table, part)| there(table, part))
-        && record.rejects.iter().all(|part| there("rejects", part));
-    (record.sha256 == sha256 && complete).then_some(record)
-}
-
-/// Writes a part under a temporary name and renames it.
-pub(super) fn write_part(path: &Path, schema: &TableSchema, batch: &arrow::array::RecordBatch) -> Result<u64> {
-    let temporary: PathBuf = path.with_extension("writing");
-    let settings = ParquetSettings { level: 1, text_column: text_column(schema) };
-    let mut writer = PartWriter::create(&temporary, schema, settings)?;
-    writer.write(batch)?;
-    let rows = writer.finish()?;
-    std::fs::rename(&temporary, path).map_err(|e| Error::io(path, "write", e))?;
-    Ok(rows)
-}
-
 /// Size and time of change.
 type Stamp = (u64, Option<std::time::SystemTime>);
 
@@ -421,13 +367,4 @@ fn stamp(path: &Path) -> Result<Stamp> {
     let metadata = std::fs::metadata(path).map_err(|e| Error::io(path, "read", e))?;
     // A file system without times of change has none before and after.
     Ok((metadata.len(), metadata.modified().ok()))
-}
-
-/// Raw bytes a segment: a function of the file's size, so that a file always gives the same parts.
-fn segment_bytes(size: u64) -> usize {
-    match size >> 20 {
-        0..256 => 8 << 20,
-        256..4096 => 16 << 20,
-        _ => 32 << 20,
-    }
 }

@@ -75,7 +75,13 @@ pub struct Manifest {
 impl Manifest {
     /// The state of a dataset that nothing was ingested into.
     pub fn empty(dataset: &str) -> Self {
-        Self { format: FORMAT, dataset: dataset.into(), sources: Vec::new(), set_aside: Notes::new(), set_aside_part: None }
+        Self {
+            format: FORMAT,
+            dataset: dataset.into(),
+            sources: Vec::new(),
+            set_aside: Notes::new(),
+            set_aside_part: None,
+        }
     }
 
     fn path(lake: &Lake, dataset: &str) -> PathBuf {
@@ -91,7 +97,9 @@ impl Manifest {
             Err(e) => return Err(Error::io(&path, "read", e)),
         };
         let corrupt = |e: serde_json::Error| {
-            Error::new(ErrorKind::Corrupt, format!("the manifest does not parse: {e}")).with("file", path.display()).caused_by(e)
+            Error::new(ErrorKind::Corrupt, format!("the manifest does not parse: {e}"))
+                .with("file", path.display())
+                .caused_by(e)
         };
         // The format first: a newer manifest may have fields that this version does not know.
         let value: serde_json::Value = serde_json::from_str(&text).map_err(corrupt)?;
@@ -102,8 +110,8 @@ impl Manifest {
 
     /// Swaps the manifest: the one act that publishes.
     pub(super) fn store(&self, lake: &Lake) -> Result<()> {
-        let text = serde_json::to_string_pretty(self)
-            .map_err(|e| Error::new(ErrorKind::Check, e.to_string()).caused_by(e))?;
+        let text =
+            serde_json::to_string_pretty(self).map_err(|e| Error::new(ErrorKind::Check, e.to_string()).caused_by(e))?;
         write_atomically(&Self::path(lake, &self.dataset), format!("{text}\n").as_bytes())
     }
 
@@ -113,6 +121,11 @@ impl Manifest {
         if table == "set_aside" {
             return self.set_aside_part.iter().map(|part| dir.join(&part.file)).collect();
         }
-        self.sources.iter().flat_map(|source| source.parts.get(table)).flatten().map(|part| dir.join(&part.file)).collect()
+        self.sources
+            .iter()
+            .flat_map(|source| source.parts.get(table))
+            .flatten()
+            .map(|part| dir.join(&part.file))
+            .collect()
     }
 }

@@ -9,11 +9,14 @@ pub(crate) mod parquet;
 mod permits;
 mod publish;
 pub mod runs;
+mod segment;
 pub mod session;
+mod staging;
 
-pub use load::{Control, Progress, IngestRequest, IngestSummary, OnError, ingest};
 pub(crate) use files::write_atomically;
+pub use load::{Control, IngestRequest, IngestSummary, OnError, Progress, ingest};
 pub(crate) use parquet::{ParquetSettings, PartWriter};
+pub use staging::Staging;
 
 use std::path::{Path, PathBuf};
 
@@ -80,7 +83,9 @@ impl Lake {
         let path = self.marker();
         let text = std::fs::read_to_string(&path).map_err(|e| Error::io(&path, "read", e))?;
         let marker: Marker = serde_json::from_str(&text).map_err(|e| {
-            Error::new(ErrorKind::Corrupt, format!("the lake's marker does not parse: {e}")).with("file", path.display()).caused_by(e)
+            Error::new(ErrorKind::Corrupt, format!("the lake's marker does not parse: {e}"))
+                .with("file", path.display())
+                .caused_by(e)
         })?;
         require_format(marker.format, &path)
     }
@@ -126,7 +131,10 @@ pub(crate) fn require_format(found: u32, path: &Path) -> Result<()> {
     if found <= FORMAT {
         return Ok(());
     }
-    Err(Error::new(ErrorKind::Lake, format!("written by a newer scorelake (format {found}; this one reads up to {FORMAT})"))
-        .with("file", path.display())
-        .hint("update scorelake"))
+    Err(Error::new(
+        ErrorKind::Lake,
+        format!("written by a newer scorelake (format {found}; this one reads up to {FORMAT})"),
+    )
+    .with("file", path.display())
+    .hint("update scorelake"))
 }

@@ -7,6 +7,7 @@ use arrow::array::RecordBatch;
 use arrow::compute::concat_batches;
 use arrow::datatypes::SchemaRef;
 use parquet::arrow::ArrowWriter;
+use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use parquet::arrow::arrow_writer::ArrowWriterOptions;
 use parquet::basic::{Compression, ZstdLevel};
 use parquet::file::metadata::SortingColumn;
@@ -57,7 +58,14 @@ impl PartWriter {
         let file = File::create(path).map_err(|e| Error::io(path, "write", e))?;
         let options = ArrowWriterOptions::new().with_properties(properties.build()).with_skip_arrow_metadata(true);
         let writer = ArrowWriter::try_new_with_options(file, schema.arrow(), options).map_err(|e| at(e, path))?;
-        Ok(Self { writer, schema: schema.arrow(), path: path.to_path_buf(), pending: Vec::new(), pending_rows: 0, rows: 0 })
+        Ok(Self {
+            writer,
+            schema: schema.arrow(),
+            path: path.to_path_buf(),
+            pending: Vec::new(),
+            pending_rows: 0,
+            rows: 0,
+        })
     }
 
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
@@ -107,9 +115,16 @@ fn sorting_columns(schema: &TableSchema) -> Vec<SortingColumn> {
         .collect()
 }
 
-/// The column of long texts of a table, if it has one by the name `text` or `raw`.
+/// Whether a whole file can be decoded.
+pub(super) fn is_readable(path: &Path) -> bool {
+    let Ok(file) = File::open(path) else { return false };
+    let reader = ParquetRecordBatchReaderBuilder::try_new(file).and_then(ParquetRecordBatchReaderBuilder::build);
+    reader.is_ok_and(|mut reader| reader.all(|batch| batch.is_ok()))
+}
+
+/// The column of long texts of a table, if it has one: too long for a dictionary.
 pub(super) fn text_column(schema: &TableSchema) -> Option<&'static str> {
-    ["text", "text_sha256"].into_iter().find(|name| {
-        schema.columns.iter().any(|column| column.name == *name && column.column_type == ColumnType::Text)
-    })
+    ["text", "text_sha256"]
+        .into_iter()
+        .find(|name| schema.columns.iter().any(|column| column.name == *name && column.column_type == ColumnType::Text))
 }

@@ -1,20 +1,15 @@
 //! Publishing: staged parts move into place, duplicates are settled, and one swap of the manifest makes them count.
 
 use std::collections::HashSet;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::time::Duration;
 
+use super::Lake;
 use super::duplicates;
 use super::files::{Lock, sync_dir};
-use super::load::{Control, IngestRequest};
-use super::manifest::{Manifest, Part, SourceEntry};
-use super::Lake;
+use super::load::{Control, IngestRequest, Staged};
+use super::manifest::{Manifest, Part};
 use crate::error::{Error, Result};
-
-/// Folder in which a source's parts are finished before they are published.
-pub(super) fn staging(lake: &Lake, dataset: &str, key: &str) -> PathBuf {
-    lake.staging_dir().join(format!("{dataset}-{key}"))
-}
 
 /// What publishing did.
 pub(super) struct Published {
@@ -28,7 +23,7 @@ pub(super) fn publish(
     lake: &Lake,
     request: &IngestRequest<'_>,
     control: &Control<'_>,
-    sources: Vec<SourceEntry>,
+    staged: Vec<Staged>,
 ) -> Result<Published> {
     let dataset = request.reader.dataset();
     let lock = Lock::take(lake.dataset_dir(dataset).join(".lock"), Duration::from_secs(60))?;
@@ -36,7 +31,12 @@ pub(super) fn publish(
     let mut manifest = before.clone();
     let (mut added, mut replaced) = (Vec::new(), Vec::new());
     let mut new_keys = HashSet::new();
-    for mut source in sources {
+    for staged in &staged {
+        let mut source = staged.source.clone();
+        if before.sources.iter().any(|old| old.key == source.key) {
+            // Another process published the same content while this one read it.
+            continue;
+        }
         let count = manifest.sources.len();
         manifest.sources.retain(|old| old.uri != source.uri && old.key != source.key);
         if manifest.sources.len() < count { &mut replaced } else { &mut added }.push(source.uri.clone());
@@ -48,28 +48,25 @@ pub(super) fn publish(
         return Ok(Published { manifest: before, added, replaced });
     }
     manifest.sources.sort_by(|a, b| a.key.cmp(&b.key));
-    for source in manifest.sources.iter().filter(|source| new_keys.contains(&source.key)) {
-        move_parts(lake, dataset, source)?;
+    for staged in staged.iter().filter(|staged| new_keys.contains(&staged.source.key)) {
+        place_parts(lake, dataset, staged)?;
     }
     duplicates::settle(lake, request, control, &mut manifest, &new_keys)
         .and_then(|()| manifest.store(lake))
         .inspect_err(|_| tidy(lake, &before))?;
-    for key in &new_keys {
-        remove_dir(&staging(lake, dataset, key));
-    }
+    staged.into_iter().for_each(|staged| staged.staging.discard());
     tidy(lake, &manifest);
     drop(lock);
     Ok(Published { manifest, added, replaced })
 }
 
-fn move_parts(lake: &Lake, dataset: &str, source: &SourceEntry) -> Result<()> {
-    let staged = staging(lake, dataset, &source.key);
+fn place_parts(lake: &Lake, dataset: &str, Staged { source, staging, .. }: &Staged) -> Result<()> {
     let tables = source.parts.iter().map(|(table, parts)| (table.as_str(), parts, lake.table_dir(dataset, table)));
     let rejects = std::iter::once(("rejects", &source.rejects, lake.rejects_dir(dataset)));
     for (table, parts, dir) in tables.chain(rejects).filter(|(_, parts, _)| !parts.is_empty()) {
         std::fs::create_dir_all(&dir).map_err(|e| Error::io(&dir, "make the folder", e))?;
         for part in parts {
-            let (from, to) = (staged.join(format!("{table}-{}", part.file)), dir.join(&part.file));
+            let (from, to) = (staging.path().join(format!("{table}-{}", part.file)), dir.join(&part.file));
             // Copied, not moved: if publishing fails, the finished parts are still staged.
             if std::fs::hard_link(&from, &to).is_err() {
                 std::fs::copy(&from, &to).map_err(|e| Error::io(&to, "write", e))?;
@@ -106,9 +103,4 @@ fn tidy(lake: &Lake, manifest: &Manifest) {
             }
         }
     }
-}
-
-fn remove_dir(dir: &Path) {
-    // A leftover is harmless: it is found finished by a later run of the same source, or ignored.
-    let _gone = std::fs::remove_dir_all(dir);
 }

@@ -35,8 +35,15 @@ impl RunRecord {
         close_dead(&dir)?;
         let (seconds, nanos) = now()?;
         let path = dir.join(format!("{seconds}-{nanos:09}-{}.json", std::process::id()));
-        let file = File::options().create_new(true).read(true).write(true).open(&path).map_err(|e| Error::io(&path, "write", e))?;
-        file.try_lock().map_err(|e| Error::new(ErrorKind::Io, format!("cannot lock the run record: {e}")).with("file", path.display()))?;
+        let file = File::options()
+            .create_new(true)
+            .read(true)
+            .write(true)
+            .open(&path)
+            .map_err(|e| Error::io(&path, "write", e))?;
+        file.try_lock().map_err(|e| {
+            Error::new(ErrorKind::Io, format!("cannot lock the run record: {e}")).with("file", path.display())
+        })?;
         let record = json!({
             "status": "running",
             "tool": concat!("scorelake ", env!("CARGO_PKG_VERSION")),

@@ -1,5 +1,6 @@
 //! The one place that builds a DataFusion session and registers tables in it.
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -18,8 +19,8 @@ use datafusion::execution::session_state::SessionStateBuilder;
 use datafusion::prelude::{DataFrame, SQLOptions, SessionConfig, SessionContext, col};
 use tokio::runtime::Runtime;
 
-use super::{Lake, bind};
 use super::manifest::Manifest;
+use super::{Lake, bind, parquet};
 use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exact::{exact_avg, exact_sum};
@@ -50,6 +51,7 @@ pub struct Engine {
     context: SessionContext,
     runtime: Runtime,
     assets: Assets,
+    files: RefCell<Vec<PathBuf>>,
 }
 
 const CATALOG: &str = "scorelake";
@@ -67,9 +69,8 @@ impl Engine {
             .with_information_schema(true)
             .with_default_catalog_and_schema(CATALOG, default_schema)
             .with_create_default_catalog_and_schema(true);
-        let environment = RuntimeEnvBuilder::new()
-            .with_memory_pool(Arc::new(FairSpillPool::new(options.memory)))
-            .build_arc()?;
+        let environment =
+            RuntimeEnvBuilder::new().with_memory_pool(Arc::new(FairSpillPool::new(options.memory))).build_arc()?;
         #[expect(clippy::disallowed_methods, reason = "this is the one place")]
         let state = SessionStateBuilder::new()
             .with_config(config)
@@ -80,7 +81,7 @@ impl Engine {
         let context = SessionContext::new_with_state(state);
         context.register_udaf(exact_sum());
         context.register_udaf(exact_avg());
-        Ok(Self { context, runtime, assets: assets.clone() })
+        Ok(Self { context, runtime, assets: assets.clone(), files: RefCell::new(Vec::new()) })
     }
 
     /// Plans a query without running it; statements that change anything are refused.
@@ -106,24 +107,37 @@ impl Engine {
 
     /// Runs a planned query.
     pub fn collect(&self, frame: DataFrame) -> Result<Vec<RecordBatch>> {
-        Ok(self.runtime.block_on(frame.collect())?)
+        self.runtime.block_on(frame.collect()).map_err(|e| self.name_broken_file(e.into()))
     }
 
     /// Runs a planned query and hands over its batches one by one, in order.
     pub fn stream(&self, frame: DataFrame, mut each: impl FnMut(RecordBatch) -> Result<()>) -> Result<()> {
         use futures::StreamExt;
-        self.runtime.block_on(async {
+        let walked = self.runtime.block_on(async {
             let mut stream = frame.execute_stream().await?;
             while let Some(batch) = stream.next().await {
                 each(batch?)?;
             }
             Ok(())
-        })
+        });
+        walked.map_err(|e| self.name_broken_file(e))
+    }
+
+    /// The engine does not say which file is corrupt; the first registered one that cannot be read is.
+    fn name_broken_file(&self, error: Error) -> Error {
+        if error.kind() != ErrorKind::Corrupt {
+            return error;
+        }
+        match self.files.borrow().iter().find(|file| !parquet::is_readable(file)) {
+            Some(file) => error.with("file", file.display()).hint("`scorelake snapshot verify` checks snapshots; parts of the lake are made again by ingesting their source into a new lake"),
+            None => error,
+        }
     }
 
     /// Makes an empty schema.
     pub fn create_schema(&self, name: &str) -> Result<()> {
-        let catalog = self.context.catalog(CATALOG).ok_or_else(|| Error::new(ErrorKind::Check, "the session has no catalog"))?;
+        let catalog =
+            self.context.catalog(CATALOG).ok_or_else(|| Error::new(ErrorKind::Check, "the session has no catalog"))?;
         catalog.register_schema(name, Arc::new(MemorySchemaProvider::new()))?;
         Ok(())
     }
@@ -133,6 +147,7 @@ impl Engine {
         if files.is_empty() {
             return self.register_batches(schema_name, &schema.table, view_types(&schema.arrow()), Vec::new());
         }
+        self.files.borrow_mut().extend_from_slice(files);
         let urls = files
             .iter()
             .map(|file| {
@@ -152,7 +167,13 @@ impl Engine {
     }
 
     /// Registers rows in memory as a table.
-    pub fn register_batches(&self, schema_name: &str, table: &str, schema: SchemaRef, batches: Vec<RecordBatch>) -> Result<()> {
+    pub fn register_batches(
+        &self,
+        schema_name: &str,
+        table: &str,
+        schema: SchemaRef,
+        batches: Vec<RecordBatch>,
+    ) -> Result<()> {
         // What was computed may be stricter about nulls than what was planned.
         let schema = batches.first().map_or(schema, RecordBatch::schema);
         self.register(schema_name, table, Arc::new(MemTable::try_new(schema, vec![batches])?))
@@ -163,14 +184,25 @@ impl Engine {
         self.register(schema_name, table, frame.into_view())
     }
 
-    fn register(&self, schema_name: &str, table: &str, provider: Arc<dyn datafusion::catalog::TableProvider>) -> Result<()> {
+    fn register(
+        &self,
+        schema_name: &str,
+        table: &str,
+        provider: Arc<dyn datafusion::catalog::TableProvider>,
+    ) -> Result<()> {
         #[expect(clippy::disallowed_methods, reason = "this is the one place")]
         self.context.register_table(TableReference::full(CATALOG, schema_name, table), provider)?;
         Ok(())
     }
 
     /// Registers the parts of every lake table as they are stored, one schema for all.
-    pub fn register_parts(&self, lake: &Lake, manifest: &Manifest, schemas: &[TableSchema], schema_name: &str) -> Result<()> {
+    pub fn register_parts(
+        &self,
+        lake: &Lake,
+        manifest: &Manifest,
+        schemas: &[TableSchema],
+        schema_name: &str,
+    ) -> Result<()> {
         self.create_schema(schema_name)?;
         for schema in schemas.iter().filter(|schema| schema.kind == TableKind::Lake) {
             self.register_files(schema_name, schema, &manifest.files(lake, &schema.table))?;

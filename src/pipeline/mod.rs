@@ -96,7 +96,9 @@ impl Pipeline {
             return Ok(Self { path: Some(path.to_path_buf()), ..Self::parse(text, name)? });
         }
         let path = format!("pipelines/{name}.toml");
-        let text = assets.text(&path).map_err(|e| e.hint("give a dataset id (see `scorelake datasets`) or a file ending in .toml"))?;
+        let text = assets
+            .text(&path)
+            .map_err(|e| e.hint("give a dataset id (see `scorelake datasets`) or a file ending in .toml"))?;
         Self::parse(text, &path)
     }
 
@@ -110,7 +112,10 @@ impl Pipeline {
             for key in step.when.keys() {
                 let is_text = matches!(pipeline.parameters.get(key), Some(ParameterEntry::One(Parameter::Text(_))));
                 if key != "protocol" && !is_text {
-                    return Err(invalid(format!("step `{}`: `when` names `{key}`, which is neither `protocol` nor a text parameter", step.name)));
+                    return Err(invalid(format!(
+                        "step `{}`: `when` names `{key}`, which is neither `protocol` nor a text parameter",
+                        step.name
+                    )));
                 }
             }
         }

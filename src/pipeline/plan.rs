@@ -119,11 +119,19 @@ fn planned_steps(
         // Files of steps that do not run now must be right too.
         let sql = pipeline.sql(assets, &step.sql)?;
         require(sql.name == step.name, &sql, &format!("the header's name is not the step's name `{}`", step.name))?;
-        require(!matches!(sql.output, Output::Check | Output::Explore), &sql, "a step needs output view, memory or table")?;
+        require(
+            !matches!(sql.output, Output::Check | Output::Explore),
+            &sql,
+            "a step needs output view, memory or table",
+        )?;
         let schema = match sql.output {
             Output::Table => {
                 let schema = TableSchema::load(assets, &pipeline.dataset, &step.name)?;
-                require(schema.key == sql.key, &sql, &format!("the header's key is not the schema's key {:?}", schema.key))?;
+                require(
+                    schema.key == sql.key,
+                    &sql,
+                    &format!("the header's key is not the schema's key {:?}", schema.key),
+                )?;
                 Some(schema)
             }
             _ => None,
@@ -132,13 +140,15 @@ fn planned_steps(
             continue;
         }
         if steps.iter().any(|earlier| earlier.name == step.name) {
-            return Err(Error::new(ErrorKind::Config, format!("two steps `{}` run at once", step.name)).with("pipeline", &pipeline.name));
+            return Err(Error::new(ErrorKind::Config, format!("two steps `{}` run at once", step.name))
+                .with("pipeline", &pipeline.name));
         }
         steps.push(PlannedStep { name: step.name.clone(), sql, schema });
     }
     for step in &pipeline.steps {
         if !steps.iter().any(|planned| planned.name == step.name) {
-            let values: Vec<_> = pipeline.steps.iter().filter(|other| other.name == step.name).map(|other| &other.when).collect();
+            let values: Vec<_> =
+                pipeline.steps.iter().filter(|other| other.name == step.name).map(|other| &other.when).collect();
             return Err(Error::new(ErrorKind::Usage, format!("no step `{}` fits these parameters", step.name))
                 .with("pipeline", &pipeline.name)
                 .hint(format!("it runs when one of these holds: {values:?}")));

@@ -40,9 +40,8 @@ impl SqlFile {
     /// Parses the header; unknown, missing and repeated keys are errors.
     pub fn parse(path: &str, text: String) -> Result<Self> {
         const KEYS: [&str; 5] = ["name", "question", "grain", "key", "output"];
-        let invalid = |line: usize, message: String| {
-            Error::new(ErrorKind::Config, message).with("file", path).with("line", line)
-        };
+        let invalid =
+            |line: usize, message: String| Error::new(ErrorKind::Config, message).with("file", path).with("line", line);
         let mut values: [Option<String>; 5] = Default::default();
         for (number, line) in (1..).zip(text.lines()) {
             let Some((key, value)) = line.strip_prefix("-- ").and_then(|rest| rest.split_once(": ")) else {
@@ -53,13 +52,16 @@ impl SqlFile {
                 break;
             }
             let Some(at) = KEYS.iter().position(|known| *known == key) else {
-                return Err(invalid(number, format!("unknown header key `{key}`")).hint(format!("keys: {}", KEYS.join(", "))));
+                return Err(
+                    invalid(number, format!("unknown header key `{key}`")).hint(format!("keys: {}", KEYS.join(", ")))
+                );
             };
             if values[at].replace(value.trim().to_owned()).is_some() {
                 return Err(invalid(number, format!("header key `{key}` stands twice")));
             }
         }
-        let missing: Vec<_> = KEYS.iter().zip(&values).filter(|(_, value)| value.is_none()).map(|(key, _)| *key).collect();
+        let missing: Vec<_> =
+            KEYS.iter().zip(&values).filter(|(_, value)| value.is_none()).map(|(key, _)| *key).collect();
         let [Some(name), Some(question), Some(grain), Some(key), Some(output)] = values else {
             return Err(invalid(1, format!("the header lacks {}", missing.join(", ")))
                 .hint("the file starts with lines `-- key: value`"));
@@ -71,7 +73,9 @@ impl SqlFile {
             "check" => Output::Check,
             "explore" => Output::Explore,
             other => {
-                return Err(invalid(1, format!("unknown output `{other}`")).hint("view, memory, table, check or explore"));
+                return Err(
+                    invalid(1, format!("unknown output `{other}`")).hint("view, memory, table, check or explore")
+                );
             }
         };
         let key = key.split(',').map(|column| column.trim().to_owned()).collect();

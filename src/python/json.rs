@@ -141,6 +141,15 @@ impl<'a> Parser<'a> {
 
     /// The next value.
     pub fn node(&mut self) -> Parsed<Node<'a>> {
+        self.on_enough_stack(Self::node_here)
+    }
+
+    /// Deep nesting is read by recursion, on a stack that grows.
+    fn on_enough_stack<T>(&mut self, read: impl FnOnce(&mut Self) -> Parsed<T>) -> Parsed<T> {
+        if self.depth % 32 == 31 { stacker::maybe_grow(256 << 10, 1 << 20, || read(self)) } else { read(self) }
+    }
+
+    fn node_here(&mut self) -> Parsed<Node<'a>> {
         let Some(first) = self.peek() else { return self.fail("end of text where a value is due") };
         let start = self.at;
         let value = match first {
@@ -172,6 +181,10 @@ impl<'a> Parser<'a> {
 
     /// Passes over the next value without keeping it.
     pub fn skip(&mut self) -> Parsed<()> {
+        self.on_enough_stack(Self::skip_here)
+    }
+
+    fn skip_here(&mut self) -> Parsed<()> {
         match self.peek() {
             None => self.fail("end of text where a value is due"),
             Some(b'{') => self.members(|parser, _| parser.skip()),
@@ -320,7 +333,9 @@ impl<'a> Parser<'a> {
         if !float {
             return Ok(Value::Int(text));
         }
-        text.parse().map(Value::Float).map_err(|_: std::num::ParseFloatError| JsonError { at: self.at, what: "no number" })
+        text.parse()
+            .map(Value::Float)
+            .map_err(|_: std::num::ParseFloatError| JsonError { at: self.at, what: "no number" })
     }
 }
 

@@ -38,7 +38,8 @@ pub fn render(schema: &SchemaRef, batches: &[RecordBatch], options: TableOptions
     table.set_header(shown.iter().map(|column| schema.field(*column).name().clone()));
     let mut rows = 0;
     for batch in batches {
-        let cells = shown.iter().map(|column| texts(batch.column(*column), options.markdown)).collect::<Result<Vec<_>>>()?;
+        let cells =
+            shown.iter().map(|column| texts(batch.column(*column), options.markdown)).collect::<Result<Vec<_>>>()?;
         for row in 0..batch.num_rows() {
             table.add_row(cells.iter().map(|column| column[row].clone()));
         }

@@ -133,9 +133,12 @@ fn require_columns(frame: &DataFrame, schema: &TableSchema, sql: &SqlFile) -> Re
             (found, wanted) => *found == wanted,
         };
         if !same {
-            return Err(Error::new(ErrorKind::Config, format!("the column is {} where the schema has {}", field.data_type(), column.column_type.name()))
-                .with("file", &sql.path)
-                .with("column", &column.name));
+            return Err(Error::new(
+                ErrorKind::Config,
+                format!("the column is {} where the schema has {}", field.data_type(), column.column_type.name()),
+            )
+            .with("file", &sql.path)
+            .with("column", &column.name));
         }
     }
     Ok(())

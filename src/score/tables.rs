@@ -61,9 +61,11 @@ pub(super) fn refuse_inexact(plan: &LogicalPlan) -> Result<()> {
             expr.apply(|inner| {
                 if let Expr::AggregateFunction(function) = inner {
                     let name = function.func.name();
-                    let is_float = function.params.args.iter().any(|arg| {
-                        arg.get_type(aggregate.input.schema()).is_ok_and(|kind| kind.is_floating())
-                    });
+                    let is_float = function
+                        .params
+                        .args
+                        .iter()
+                        .any(|arg| arg.get_type(aggregate.input.schema()).is_ok_and(|kind| kind.is_floating()));
                     if name == "avg" || name == "sum" && is_float {
                         inexact = Some(name.to_owned());
                     }

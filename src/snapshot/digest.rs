@@ -26,12 +26,15 @@ pub fn table(path: &Path, schema: &TableSchema) -> Result<(String, u64)> {
     let at = |e: parquet::errors::ParquetError| Error::from(e).with("file", path.display());
     let file = File::open(path).map_err(|e| Error::io(path, "open", e))?;
     let options = ArrowReaderOptions::new().with_schema(schema.arrow());
-    let reader = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options).map_err(at)?.build().map_err(at)?;
+    let reader =
+        ParquetRecordBatchReaderBuilder::try_new_with_options(file, options).map_err(at)?.build().map_err(at)?;
     let mut rows = 0;
     let mut bytes = Vec::new();
     for batch in reader {
         let batch = batch.map_err(|e| {
-            Error::new(ErrorKind::Corrupt, format!("corrupt Parquet file: {e}")).with("file", path.display()).caused_by(e)
+            Error::new(ErrorKind::Corrupt, format!("corrupt Parquet file: {e}"))
+                .with("file", path.display())
+                .caused_by(e)
         })?;
         rows += batch.num_rows() as u64;
         for row in 0..batch.num_rows() {

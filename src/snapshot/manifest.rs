@@ -125,7 +125,9 @@ impl SnapshotManifest {
         let path = dir.join("manifest.json");
         let text = std::fs::read_to_string(&path).map_err(|e| Error::io(&path, "read", e))?;
         let corrupt = |e: serde_json::Error| {
-            Error::new(ErrorKind::Corrupt, format!("the manifest does not parse: {e}")).with("file", path.display()).caused_by(e)
+            Error::new(ErrorKind::Corrupt, format!("the manifest does not parse: {e}"))
+                .with("file", path.display())
+                .caused_by(e)
         };
         let value: Value = serde_json::from_str(&text).map_err(corrupt)?;
         let format = value.get("format").and_then(Value::as_u64).unwrap_or(0);

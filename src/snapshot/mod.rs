@@ -6,7 +6,7 @@ mod publish;
 mod verify;
 
 pub use manifest::{Input, SnapshotManifest, SnapshotTable};
-pub use publish::{Published, Staging, publish};
+pub use publish::{Published, publish};
 pub use verify::{Verified, verify};
 
 use std::path::PathBuf;
@@ -33,7 +33,8 @@ impl Snapshot {
     pub fn table_path(&self, table: &str) -> Result<PathBuf> {
         let found = self.manifest.tables.iter().find(|entry| entry.name == table).ok_or_else(|| {
             let names: Vec<_> = self.manifest.tables.iter().map(|entry| entry.name.as_str()).collect();
-            Error::new(ErrorKind::Usage, format!("the snapshot has no table `{table}`")).hint(format!("tables: {}", names.join(", ")))
+            Error::new(ErrorKind::Usage, format!("the snapshot has no table `{table}`"))
+                .hint(format!("tables: {}", names.join(", ")))
         })?;
         Ok(self.dir.join(&found.file))
     }
@@ -85,13 +86,15 @@ pub fn find(lake: &Lake, dataset: &str, protocols: &[String], reference: Option<
             latest(lake, dataset, protocol)?.ok_or_else(|| none(format!("no snapshot of protocol `{protocol}`")))?
         }
     };
-    let mut found: Vec<Snapshot> = snapshots.into_iter().filter(|snapshot| snapshot.manifest.id.starts_with(&wanted)).collect();
+    let mut found: Vec<Snapshot> =
+        snapshots.into_iter().filter(|snapshot| snapshot.manifest.id.starts_with(&wanted)).collect();
     match found.len() {
         1 => Ok(found.remove(0)),
         0 => Err(none(format!("no snapshot `{wanted}`"))),
         _ => {
             let ids: Vec<_> = found.iter().map(|snapshot| snapshot.manifest.id.as_str()).collect();
-            Err(Error::new(ErrorKind::Usage, format!("`{wanted}` begins several ids")).hint(format!("one of {}", ids.join(", "))))
+            Err(Error::new(ErrorKind::Usage, format!("`{wanted}` begins several ids"))
+                .hint(format!("one of {}", ids.join(", "))))
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Publishing a snapshot: a folder is filled in staging and renamed to its id.
 
 use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use arrow::array::{Array, AsArray};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -12,69 +12,10 @@ use super::manifest::{Input, SnapshotManifest, SnapshotTable};
 use super::{Snapshot, digest};
 use crate::error::{Error, ErrorKind, Result};
 use crate::lake::manifest::Manifest;
-use crate::lake::{Lake, write_atomically};
+use crate::lake::{Lake, Staging, write_atomically};
 use crate::pipeline::Plan;
 use crate::score::{Scored, ScoredTable};
 use crate::source::{self, hex};
-
-/// A folder for tables that are not published yet; removed when dropped, and by a later run if this process is killed.
-#[derive(Debug)]
-pub struct Staging {
-    dir: PathBuf,
-    lock: Option<File>,
-}
-
-impl Staging {
-    /// A new folder in the lake's staging; leftovers of dead processes are removed.
-    pub fn new(lake: &Lake) -> Result<Self> {
-        let parent = lake.staging_dir();
-        std::fs::create_dir_all(&parent).map_err(|e| Error::io(&parent, "make the folder", e))?;
-        remove_dead(&parent)?;
-        let dir = tempfile::Builder::new()
-            .prefix("snapshot-")
-            .tempdir_in(&parent)
-            .map_err(|e| Error::io(&parent, "make a folder", e))?
-            .keep();
-        let path = lock_path(&dir);
-        let lock = File::create(&path).map_err(|e| Error::io(&path, "write", e))?;
-        lock.lock().map_err(|e| Error::io(&path, "lock", e))?;
-        Ok(Self { dir, lock: Some(lock) })
-    }
-
-    /// The folder.
-    pub fn path(&self) -> &Path {
-        &self.dir
-    }
-}
-
-impl Drop for Staging {
-    fn drop(&mut self) {
-        drop(self.lock.take());
-        // Best effort: what stays is removed by the next run.
-        let _gone = std::fs::remove_file(lock_path(&self.dir));
-        let _gone = std::fs::remove_dir_all(&self.dir);
-    }
-}
-
-fn lock_path(dir: &Path) -> PathBuf {
-    dir.with_extension("lock")
-}
-
-fn remove_dead(parent: &Path) -> Result<()> {
-    for entry in std::fs::read_dir(parent).map_err(|e| Error::io(parent, "list", e))? {
-        let path = entry.map_err(|e| Error::io(parent, "list", e))?.path();
-        let is_snapshot = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with("snapshot-"));
-        if !is_snapshot || path.extension().is_none_or(|extension| extension != "lock") {
-            continue;
-        }
-        let is_dead = File::open(&path).is_ok_and(|lock| lock.try_lock().is_ok());
-        if is_dead {
-            let _gone = std::fs::remove_dir_all(path.with_extension(""));
-            let _gone = std::fs::remove_file(&path);
-        }
-    }
-    Ok(())
-}
 
 /// A published snapshot.
 #[derive(Debug)]
@@ -124,10 +65,13 @@ fn place(staged: &Path, dir: &Path, manifest: &SnapshotManifest) -> Result<bool>
         }
     }
     let there = Snapshot::open(dir.to_path_buf())?;
-    if there.manifest.id != manifest.id || super::verify(&there)?.problems.first().is_some() {
-        return Err(Error::new(ErrorKind::Corrupt, "a snapshot of this id is there, but its bytes are not what it says")
-            .with("snapshot", dir.display())
-            .hint("`scorelake snapshot verify` tells what differs; move the folder away and score again"));
+    if there.manifest.id != manifest.id || !super::verify(&there)?.problems.is_empty() {
+        return Err(Error::new(
+            ErrorKind::Corrupt,
+            "a snapshot of this id is there, but its bytes are not what it says",
+        )
+        .with("snapshot", dir.display())
+        .hint("`scorelake snapshot verify` tells what differs; move the folder away and score again"));
     }
     Ok(true)
 }
@@ -163,7 +107,8 @@ fn manifest(sources: &Manifest, plan: &Plan, scored: &Scored) -> Result<Snapshot
         sql_sha256: texts.map(|sql| (sql.path.clone(), hex(&Sha256::digest(sql.text.as_bytes())))).collect(),
         tables: scored.tables.iter().map(entry).collect::<Result<_>>()?,
         ledger: ledger_totals(&scored.tables)?,
-        findings: serde_json::to_value(&scored.findings).map_err(|e| Error::new(ErrorKind::Check, e.to_string()).caused_by(e))?,
+        findings: serde_json::to_value(&scored.findings)
+            .map_err(|e| Error::new(ErrorKind::Check, e.to_string()).caused_by(e))?,
         inputs,
         manifest_sha256: String::new(),
     };

@@ -43,7 +43,9 @@ pub fn verify(snapshot: &Snapshot) -> Result<Verified> {
             }
         };
         if sha256 != table.sha256 {
-            found.problems.push(format!("{}: the file's SHA-256 is {sha256}, recorded is {}", table.file, table.sha256));
+            found
+                .problems
+                .push(format!("{}: the file's SHA-256 is {sha256}, recorded is {}", table.file, table.sha256));
         }
         let schema = TableSchema::load(&assets, &manifest.dataset, &table.name)?;
         match digest::table(&file, &schema) {
@@ -67,7 +69,8 @@ pub fn verify(snapshot: &Snapshot) -> Result<Verified> {
     if snapshot.dir.file_name().is_none_or(|name| name.to_string_lossy() != manifest.id) {
         found.problems.push(format!("the folder is not named by the id {}", manifest.id));
     }
-    let known: BTreeSet<&str> = manifest.tables.iter().map(|table| table.file.as_str()).chain(["manifest.json"]).collect();
+    let known: BTreeSet<&str> =
+        manifest.tables.iter().map(|table| table.file.as_str()).chain(["manifest.json"]).collect();
     for entry in std::fs::read_dir(&snapshot.dir).map_err(|e| Error::io(&snapshot.dir, "list", e))? {
         let name = entry.map_err(|e| Error::io(&snapshot.dir, "list", e))?.file_name().to_string_lossy().into_owned();
         if !known.contains(name.as_str()) {

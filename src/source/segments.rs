@@ -42,7 +42,8 @@ impl Segment {
     /// The lines that are not blank, or the elements of an array.
     pub fn lines(&self) -> Vec<Line<'_>> {
         if !self.elements.is_empty() {
-            let line = |(number, range): &(u64, Range<usize>)| Line { number: *number, bytes: &self.bytes[range.clone()] };
+            let line =
+                |(number, range): &(u64, Range<usize>)| Line { number: *number, bytes: &self.bytes[range.clone()] };
             return self.elements.iter().map(line).collect();
         }
         let mut lines = Vec::new();
@@ -93,7 +94,10 @@ impl<R: Read> Segments<R> {
     }
 
     /// The next segment, `None` at the end.
-    #[expect(clippy::should_implement_trait, reason = "the first error ends the walk; an Iterator of results invites going on")]
+    #[expect(
+        clippy::should_implement_trait,
+        reason = "the first error ends the walk; an Iterator of results invites going on"
+    )]
     pub fn next(&mut self) -> Result<Option<Segment>> {
         let mut bytes = std::mem::take(&mut self.rest);
         bytes.reserve(self.target + 2 * READ);

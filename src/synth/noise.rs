@@ -75,7 +75,7 @@ pub(super) fn noisy(mut draft: Draft, random: &mut Random) -> Reply {
         2 => format!("{}\n</think>\n{object}", draft.think),
         3 => wrapped(&draft, "I cannot help with that."),
         4 => wrapped(&draft, &format!("Notes {{see below}} then {object}")),
-        5 => wrapped(&draft, &format!("{},}}", object.trim_end_matches('}').to_owned() + "}")),
+        5 => wrapped(&draft, &format!("{}}},}}}}", object.trim_end_matches('}'))),
         6 => format!("{object}</think>"),
         7 => return None,
         8 => "  \n".into(),

@@ -114,7 +114,7 @@ impl Generator {
         let prompt = self.prompt(row);
         let mut random = Random::at(self.options.seed, &[PROMPT, row]);
         // Half of the prompts are long.
-        let words = if row % 2 == 0 { 8 } else { 60 };
+        let words = if row.is_multiple_of(2) { 8 } else { 60 };
         let mut prompt_en = prose(&mut random, words * 6);
         let prompt_cn: String = (0..words * 2).map(|_| CHARACTERS[random.below(CHARACTERS.len())]).collect();
         if random.unit() < self.options.noise {
@@ -136,8 +136,11 @@ impl Generator {
                 }
                 for (number, pillar) in (0..).zip(&self.rubric.pillars) {
                     let key = format!("{}_response_{model}{suffix}", pillar.prefix);
-                    let listed: Vec<&str> =
-                        facets.keys().filter(|(name, _, _)| *name == pillar.name).map(|(_, _, facet)| facet.as_str()).collect();
+                    let listed: Vec<&str> = facets
+                        .keys()
+                        .filter(|(name, _, _)| *name == pillar.name)
+                        .map(|(_, _, facet)| facet.as_str())
+                        .collect();
                     let random = Random::at(self.options.seed, &[REPLY, row, place, language, number]);
                     let reply = if listed.is_empty() { None } else { self.reply(&pillar.name, &listed, place, random) };
                     member(&key, &reply.into());
@@ -159,7 +162,9 @@ impl Generator {
             let is_judged = listed.contains(&facet.facet.as_str()) || random.unit() < 0.15;
             let entry = match (is_judged, random.unit()) {
                 (false, _) => r#"{"score": "N/A"}"#.to_owned(),
-                (true, chance) => format!(r#"{{"score": {}}}"#, if chance < skill * skill { 2 } else { i32::from(chance < skill) }),
+                (true, chance) => {
+                    format!(r#"{{"score": {}}}"#, if chance < skill * skill { 2 } else { i32::from(chance < skill) })
+                }
             };
             cells.push((facet.capability.clone(), facet.facet.clone(), entry));
         }
@@ -172,13 +177,15 @@ impl Generator {
 }
 
 const CHARACTERS: [char; 24] = [
-    '一', '只', '猫', '在', '窗', '边', '看', '雪', '山', '水', '光', '影', '红', '色', '灯', '笼', '城', '市', '夜', '人', '物', '手', '花', '树',
+    '一', '只', '猫', '在', '窗', '边', '看', '雪', '山', '水', '光', '影', '红', '色', '灯', '笼', '城', '市', '夜',
+    '人', '物', '手', '花', '树',
 ];
 
 const WORDS: [&str; 40] = [
-    "the", "image", "shows", "a", "figure", "with", "clear", "edges", "and", "light", "from", "left", "but", "shadow", "does", "not",
-    "match", "texture", "of", "stone", "looks", "natural", "fingers", "are", "merged", "\"sign\"", "reads", "almost", "right", "colour",
-    "harmony", "is", "good", "while", "depth", "seems", "flat,", "so", "score", "follows.",
+    "the", "image", "shows", "a", "figure", "with", "clear", "edges", "and", "light", "from", "left", "but", "shadow",
+    "does", "not", "match", "texture", "of", "stone", "looks", "natural", "fingers", "are", "merged", "\"sign\"",
+    "reads", "almost", "right", "colour", "harmony", "is", "good", "while", "depth", "seems", "flat,", "so", "score",
+    "follows.",
 ];
 
 /// Words up to a number of characters, with the line breaks and quotes that make escapes.
@@ -200,7 +207,8 @@ fn escaped(value: &Value) -> String {
 fn read_metadata(path: &Path) -> Result<Vec<Prompt>> {
     let invalid = |message: String| Error::new(ErrorKind::Input, message).with("file", path.display());
     let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, "read", e))?;
-    let rows: Vec<Value> = serde_json::from_str(&text).map_err(|e| invalid(format!("no JSON array: {e}")).caused_by(e))?;
+    let rows: Vec<Value> =
+        serde_json::from_str(&text).map_err(|e| invalid(format!("no JSON array: {e}")).caused_by(e))?;
     rows.iter()
         .enumerate()
         .map(|(at, row)| match (row["ID"].as_i64(), row["dims_en"].as_str()) {

@@ -1,1 +1,32 @@
-use datafusion as _;fn main(){}
+//! All tests, in one binary: DataFusion is linked once.
+#![expect(clippy::unwrap_used, clippy::panic, clippy::print_stderr, reason = "a test fails by panicking")]
+
+/// The binary in a folder of its own, and the shared files where they exist.
+mod util;
+
+/// Bad input: each gets a clear error or the state its case names.
+mod bad_input;
+/// Cases A and B of judge replies: both readings, ledger and score, end to end.
+mod cases;
+/// Commands, formats, exit codes, and the texts of the mistakes people make.
+mod command_line;
+/// Documents and folders agree with the code.
+mod conventions;
+/// Exact sums and means: against hand-worked values, big rationals and any order.
+mod exact;
+/// Sources, idempotence, replacement, duplicates, kills and concurrency.
+mod lake;
+/// The real metadata file.
+mod metadata;
+/// Q4: what the official reading makes of a reply, rule by rule, worked out by hand.
+mod official;
+/// Python's dialect of JSON, `int()` and `strip()`.
+mod python;
+/// Scores and ledger against a second, naive computation over the same replies.
+mod second_opinion;
+/// The same snapshot for other threads, batch sizes, orders and splits; digests; verify.
+mod snapshots;
+/// Q5: what the strict reading makes of a reply, rule by rule, worked out by hand.
+mod strict;
+/// Made data: the same bytes for the same seed, and the samples.
+mod synth;

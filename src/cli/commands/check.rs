@@ -28,7 +28,8 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
         args.pipelines.clone()
     };
     let mut rows = Vec::new();
-    let mut row = |what: &str, name: &str, found: String| rows.push([what, name, &found].map(|text| Some(text.to_owned())));
+    let mut row =
+        |what: &str, name: &str, found: String| rows.push([what, name, &found].map(|text| Some(text.to_owned())));
     for dataset in &datasets {
         let schemas = TableSchema::load_all(assets, &dataset.id)?;
         row("schemas", &dataset.id, format!("{} tables", schemas.len()));
@@ -41,7 +42,17 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
             let plan = Plan::new(assets, &pipeline, &choices)?;
             score::dry_run(assets, &plan, session.engine())?;
             let parameters: Vec<_> = choices.parameters.values().map(|value| format!("{value:?}")).collect();
-            row("pipeline", &pipeline.name, format!("{} {}: {} steps, {} checks", plan.protocol, parameters.join(" "), plan.steps.len(), plan.checks.len()));
+            row(
+                "pipeline",
+                &pipeline.name,
+                format!(
+                    "{} {}: {} steps, {} checks",
+                    plan.protocol,
+                    parameters.join(" "),
+                    plan.steps.len(),
+                    plan.checks.len()
+                ),
+            );
         }
     }
     row("questions", "sql/explore", format!("{} files", questions(assets)?.len()));

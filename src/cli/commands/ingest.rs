@@ -62,7 +62,12 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
 }
 
 /// Ingests and tells what happened.
-pub(super) fn ingest(session: &Session, lake: &Lake, dataset: &Dataset, options: &IngestOptions) -> Result<IngestSummary> {
+pub(super) fn ingest(
+    session: &Session,
+    lake: &Lake,
+    dataset: &Dataset,
+    options: &IngestOptions,
+) -> Result<IngestSummary> {
     let reader = reader(&session.assets, &dataset.id)?;
     let inputs = source::expand(&options.inputs);
     for path in &inputs.passed_over {
@@ -100,7 +105,8 @@ pub(super) fn outcome(summary: &IngestSummary) -> Outcome {
 
 fn tell(session: &Session, summary: &IngestSummary) {
     let printer = session.printer;
-    for (what, uris) in [("added", &summary.added), ("replaced", &summary.replaced), ("unchanged", &summary.unchanged)] {
+    for (what, uris) in [("added", &summary.added), ("replaced", &summary.replaced), ("unchanged", &summary.unchanged)]
+    {
         match uris.as_slice() {
             [] => {}
             [uri] => printer.note(&format!("{what} {uri}")),
@@ -115,7 +121,8 @@ fn tell(session: &Session, summary: &IngestSummary) {
         printer.warn(&format!("{uri}: {reason}"));
     }
     if summary.rejected > 0 {
-        printer.warn(&format!("{} records rejected, kept with their reasons in the table `rejects`:", summary.rejected));
+        printer
+            .warn(&format!("{} records rejected, kept with their reasons in the table `rejects`:", summary.rejected));
         for reject in summary.first_rejects.iter().take(5) {
             printer.note(&format!("  {reject}"));
         }
@@ -123,7 +130,8 @@ fn tell(session: &Session, summary: &IngestSummary) {
     for (reason, count) in &summary.set_aside {
         printer.note(&format!("{count} duplicate replies set aside in the lake: {reason}"));
     }
-    let (ignored, notes): (Vec<_>, Vec<_>) = summary.notes.iter().partition(|(note, _)| note.starts_with("key ignored: "));
+    let (ignored, notes): (Vec<_>, Vec<_>) =
+        summary.notes.iter().partition(|(note, _)| note.starts_with("key ignored: "));
     if !ignored.is_empty() {
         let names: Vec<_> = ignored.iter().take(8).map(|(note, _)| note.trim_start_matches("key ignored: ")).collect();
         let more = ignored.len().saturating_sub(names.len());

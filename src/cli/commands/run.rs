@@ -36,9 +36,12 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
         if args.only_inputs {
             manifest.sources.retain(|source| summary.keys.contains(&source.key));
         } else if others > 0 {
-            session.printer.note(&format!("scoring the whole lake: {others} more sources than given (--only-inputs leaves them out)"));
+            session.printer.note(&format!(
+                "scoring the whole lake: {others} more sources than given (--only-inputs leaves them out)"
+            ));
         }
-        let (published, scored) = score::score(session, &lake, &manifest, &plan, !args.only_inputs || others == 0, record)?;
+        let (published, scored) =
+            score::score(session, &lake, &manifest, &plan, !args.only_inputs || others == 0, record)?;
         show::table(session, &published.snapshot, "leaderboard", None)?;
         show::ledger_summary(session, &published.snapshot);
         score::tell_next(session, &plan, &published);

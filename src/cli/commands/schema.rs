@@ -37,14 +37,17 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
     let found: Vec<_> = tables.iter().filter(|(name, schema)| name == wanted || schema.table == *wanted).collect();
     if found.is_empty() {
         let names: Vec<_> = tables.iter().map(|(name, _)| name.as_str()).collect();
-        return Err(Error::new(ErrorKind::Usage, format!("no table `{wanted}`")).hint(format!("tables: {}", names.join(", "))));
+        return Err(
+            Error::new(ErrorKind::Usage, format!("no table `{wanted}`")).hint(format!("tables: {}", names.join(", ")))
+        );
     }
     let mut rows = Vec::new();
     for (name, schema) in found {
         for column in &schema.columns {
             let null = if column.nullable { "yes" } else { "" };
             let key = if schema.key.contains(&column.name) { "key" } else { "" };
-            let cells = [name.as_str(), &column.name, column.column_type.name(), null, key].map(|text| Some(text.to_owned()));
+            let cells =
+                [name.as_str(), &column.name, column.column_type.name(), null, key].map(|text| Some(text.to_owned()));
             let [table, column_name, kind, null, key] = cells;
             rows.push([table, column_name, kind, null, key, column.unit.clone(), Some(column.meaning.clone())]);
         }

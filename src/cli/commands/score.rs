@@ -9,12 +9,12 @@ use crate::cli::Session;
 use crate::cli::output::Outcome;
 use crate::cli::progress::Bar;
 use crate::error::{Error, ErrorKind, Result};
-use crate::lake::Lake;
 use crate::lake::manifest::Manifest;
 use crate::lake::runs::RunRecord;
+use crate::lake::{Lake, Staging};
 use crate::pipeline::{Choices, Parameter, Pipeline, Plan};
 use crate::score::{self, Findings};
-use crate::snapshot::{self, Published, Staging};
+use crate::snapshot::{self, Published};
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
@@ -131,9 +131,10 @@ pub(super) fn score(
             .with("lake", lake.root().display())
             .hint(format!("scorelake ingest {} FILE", plan.dataset.id)));
     }
-    let staging = Staging::new(lake)?;
+    let staging = Staging::private(lake, "snapshot")?;
     let bar = Bar::steps(session, plan.steps.len())?;
-    let scored = score::score(&session.assets, lake, manifest, plan, session.engine(), staging.path(), &|step| bar.step(step));
+    let scored =
+        score::score(&session.assets, lake, manifest, plan, session.engine(), staging.path(), &|step| bar.step(step));
     drop(bar);
     let scored = scored?;
     let published = snapshot::publish(lake, &staging, manifest, plan, &scored, whole_lake)?;
@@ -150,12 +151,17 @@ pub(super) fn score(
 fn tell_findings(session: &Session, findings: &Findings) {
     let printer = session.printer;
     if findings.prompts_with_metadata == 0 {
-        printer.warn("no metadata in the lake: expected and coverage are empty; ingest bench_metadata.json to have them");
+        printer
+            .warn("no metadata in the lake: expected and coverage are empty; ingest bench_metadata.json to have them");
     }
     if findings.unmatched > 0 {
         let examples: Vec<_> = findings.unmatched_examples.iter().map(ToString::to_string).collect();
         let more = if findings.unmatched > examples.len() as i64 { ", …" } else { "" };
-        printer.warn(&format!("{} prompt IDs have replies but no metadata: {}{more}", findings.unmatched, examples.join(", ")));
+        printer.warn(&format!(
+            "{} prompt IDs have replies but no metadata: {}{more}",
+            findings.unmatched,
+            examples.join(", ")
+        ));
     }
     printer.note(&format!(
         "official and strict readings differ in {} of {} judged entries",
@@ -172,7 +178,9 @@ pub(super) fn tell_next(session: &Session, plan: &Plan, published: &Published) {
     let was_there = if published.was_there { ", the same as one that was there" } else { "" };
     session.printer.note(&format!("snapshot {} ({}, {}){was_there}", manifest.id, manifest.protocol, manifest.status));
     if !published.is_latest {
-        session.printer.note("not the latest of its protocol: other parameters or inputs than the default; name it by its id");
+        session
+            .printer
+            .note("not the latest of its protocol: other parameters or inputs than the default; name it by its id");
     }
     let reference = if published.is_latest && plan.protocol == plan.default_protocol {
         plan.dataset.id.clone()

@@ -47,7 +47,9 @@ pub(super) fn table(session: &Session, snapshot: &Snapshot, name: &str, limit: O
     let mut batches: Vec<RecordBatch> = Vec::new();
     for batch in reader {
         batches.push(batch.map_err(|e| {
-            Error::new(ErrorKind::Corrupt, format!("corrupt Parquet file: {e}")).with("file", path.display()).caused_by(e)
+            Error::new(ErrorKind::Corrupt, format!("corrupt Parquet file: {e}"))
+                .with("file", path.display())
+                .caused_by(e)
         })?);
     }
     session.printer.rows(&schema, &batches, for_people)?;

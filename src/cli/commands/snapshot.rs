@@ -57,7 +57,8 @@ fn ls(session: &Session, dataset: Option<&str>) -> Result<Outcome> {
         for snapshot in snapshot::list(&lake, &dataset.id)? {
             let manifest = snapshot.manifest;
             let is_latest = snapshot::latest(&lake, &dataset.id, &manifest.protocol)?.as_ref() == Some(&manifest.id);
-            let parameters: Vec<_> = manifest.parameters.iter().map(|(name, value)| format!("{name}={}", plain(&to_json(value)))).collect();
+            let parameters: Vec<_> =
+                manifest.parameters.iter().map(|(name, value)| format!("{name}={}", plain(&to_json(value)))).collect();
             let rows_in_tables: u64 = manifest.tables.iter().map(|table| table.rows).sum();
             rows.push(
                 [
@@ -75,7 +76,11 @@ fn ls(session: &Session, dataset: Option<&str>) -> Result<Outcome> {
             );
         }
     }
-    text_rows::print(session, ["dataset", "id", "protocol", "latest", "status", "metric", "inputs", "rows", "parameters"], &rows)?;
+    text_rows::print(
+        session,
+        ["dataset", "id", "protocol", "latest", "status", "metric", "inputs", "rows", "parameters"],
+        &rows,
+    )?;
     Ok(Outcome::Complete)
 }
 
@@ -96,10 +101,16 @@ fn show(session: &Session, target: &str) -> Result<Outcome> {
         push(format!("parameter {name}"), plain(&to_json(value)));
     }
     for table in &manifest.tables {
-        push(format!("table {}", table.name), format!("{} rows, {} bytes, rows sha256 {}", table.rows, table.bytes, &table.rows_sha256[..16]));
+        push(
+            format!("table {}", table.name),
+            format!("{} rows, {} bytes, rows sha256 {}", table.rows, table.bytes, &table.rows_sha256[..16]),
+        );
     }
     for input in &manifest.inputs {
-        let mut said = format!("{} records, {} rejected, {} bytes, sha256 {}", input.records, input.rejected, input.size, input.sha256);
+        let mut said = format!(
+            "{} records, {} rejected, {} bytes, sha256 {}",
+            input.records, input.rejected, input.size, input.sha256
+        );
         for (what, value) in [("judge", &input.options.judge), ("model revision", &input.options.model_revision)] {
             if !value.is_empty() {
                 said += &format!(", {what} {value}");
@@ -111,10 +122,11 @@ fn show(session: &Session, target: &str) -> Result<Outcome> {
         findings.iter().for_each(|(name, value)| push(format!("finding {name}"), plain(value)));
     }
     for total in &manifest.ledger {
-        let counts: Vec<_> = ["expected", "ok", "na", "missing", "invalid", "parse_failed", "unexpected", "unknown", "duplicate"]
-            .iter()
-            .map(|name| format!("{name} {}", plain(&total[*name])))
-            .collect();
+        let counts: Vec<_> =
+            ["expected", "ok", "na", "missing", "invalid", "parse_failed", "unexpected", "unknown", "duplicate"]
+                .iter()
+                .map(|name| format!("{name} {}", plain(&total[*name])))
+                .collect();
         push(format!("ledger {} {}", plain(&total["model"]), plain(&total["lang"])), counts.join(", "));
     }
     text_rows::print(session, ["what", "value"], &rows)?;
@@ -134,7 +146,8 @@ fn verify(session: &Session, target: Option<&str>) -> Result<Outcome> {
         }
     };
     if snapshots.is_empty() {
-        return Err(Error::new(ErrorKind::Lake, "the lake has no snapshot to verify").hint("make one with `scorelake score DATASET`"));
+        return Err(Error::new(ErrorKind::Lake, "the lake has no snapshot to verify")
+            .hint("make one with `scorelake score DATASET`"));
     }
     let mut rows = Vec::new();
     let mut problems = 0;

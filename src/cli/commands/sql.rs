@@ -69,8 +69,10 @@ fn text(session: &Session, args: &Args) -> Result<String> {
         let names: Vec<_> = questions.iter().map(|question| question.name.clone()).collect();
         let found = questions.into_iter().find(|question| question.name == *name);
         return found.map(|question| question.text).ok_or_else(|| {
-            Error::new(ErrorKind::Usage, format!("no question `{name}`")).hint(format!("questions: {}", names.join(", ")))
+            Error::new(ErrorKind::Usage, format!("no question `{name}`"))
+                .hint(format!("questions: {}", names.join(", ")))
         });
     }
-    Err(Error::new(ErrorKind::Usage, "no query").hint("scorelake sql 'SELECT …', sql -f FILE, or sql --list for questions to start from"))
+    Err(Error::new(ErrorKind::Usage, "no query")
+        .hint("scorelake sql 'SELECT …', sql -f FILE, or sql --list for questions to start from"))
 }

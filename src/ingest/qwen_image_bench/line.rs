@@ -98,7 +98,8 @@ fn members<'a>(text: &'a str, notes: &mut Notes) -> Result<Members<'a>, String> 
         Ok(())
     });
     walked.and_then(|()| parser.end()).map_err(|error| format!("not JSON: {} at byte {}", error.what, error.at + 1))?;
-    for (what, count) in [("keys with escapes, taken as written", escaped_keys), ("keys twice on a line, the last one taken", repeated)]
+    for (what, count) in
+        [("keys with escapes, taken as written", escaped_keys), ("keys twice on a line, the last one taken", repeated)]
     {
         if count > 0 {
             *notes.entry(what.into()).or_default() += count;
@@ -117,7 +118,8 @@ fn response_key<'a>(key: &'a str, rubric: &Rubric) -> Option<(usize, &'a str)> {
 
 /// Model names on the line, each with the model and language it stands for.
 fn reply_names<'a>(members: &Members<'a>, rubric: &Rubric) -> BTreeMap<&'a str, (&'a str, &'static str)> {
-    let names: BTreeSet<&str> = members.keys().filter_map(|key| response_key(key, rubric)).map(|(_, name)| name).collect();
+    let names: BTreeSet<&str> =
+        members.keys().filter_map(|key| response_key(key, rubric)).map(|(_, name)| name).collect();
     let resolve = |name: &'a str| match name.strip_suffix("_en") {
         Some(base)
             if !base.is_empty()
@@ -212,7 +214,11 @@ fn keys(members: &Members<'_>) -> String {
 
 /// A text for a message: short and free of control characters.
 fn shown(text: &str) -> String {
-    let mut out: String = text.chars().take(60).flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect();
+    let mut out: String = text
+        .chars()
+        .take(60)
+        .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
+        .collect();
     if text.chars().nth(60).is_some() {
         out.push('…');
     }

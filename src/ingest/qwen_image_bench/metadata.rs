@@ -1,6 +1,7 @@
 //! `dims_en`: the facets of a prompt.
 
 use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 
 use sha2::{Digest, Sha256};
 
@@ -28,10 +29,11 @@ pub fn facets(dims: &str, rubric: &Rubric, notes: &mut Notes) -> BTreeMap<Path, 
         if !in_rubric {
             *notes.entry(format!("facet not in the rubric: {path}")).or_default() += 1;
         }
-        if facets.contains_key(&key) {
-            *notes.entry("facets twice in one dims_en, counted once".into()).or_default() += 1;
-        } else {
-            facets.insert(key, PromptFacet { position, in_rubric });
+        match facets.entry(key) {
+            Entry::Vacant(place) => {
+                place.insert(PromptFacet { position, in_rubric });
+            }
+            Entry::Occupied(_) => *notes.entry("facets twice in one dims_en, counted once".into()).or_default() += 1,
         }
     }
     facets

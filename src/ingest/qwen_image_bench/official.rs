@@ -6,8 +6,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::cell::{Cell, Judged, Members, Reading, Side, State, object, on_scale};
-use crate::python::json::{self, Node, Value};
 use crate::python;
+use crate::python::json::{self, Node, Value};
 use crate::schema::taxonomy::Pillar;
 
 /// The object that the script scores: the text after the last closing think tag, else its part from the first brace to the
@@ -58,7 +58,8 @@ pub(super) fn cells<'a>(root: &Node<'a>, pillar: &'a Pillar, reading: &mut Readi
             }
         }
     }
-    let aliased = |cell: &Cell<'_>| pillar.alias(&cell.facet_read).is_some() || pillar.alias(&cell.capability_read).is_some();
+    let aliased =
+        |cell: &Cell<'_>| pillar.alias(&cell.facet_read).is_some() || pillar.alias(&cell.capability_read).is_some();
     if cells.iter().any(aliased) {
         reading.repairs.push("alias");
     }

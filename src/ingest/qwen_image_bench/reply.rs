@@ -4,8 +4,8 @@ use std::borrow::Cow;
 
 use super::cell::{Cell, Outcome, Reading, Side, object};
 use super::{official, strict};
-use crate::python::json::{self, Node};
 use crate::python;
+use crate::python::json::{self, Node};
 use crate::schema::taxonomy::Pillar;
 
 /// One entry of a reply, as read and as each reading counts it.
@@ -69,7 +69,12 @@ fn read_official<'a>(tail: &'a str, direct: Option<&Node<'a>>, pillar: &'a Pilla
     }
 }
 
-fn read_strict<'a>(text: &'a str, tail: &'a str, direct: Option<&Node<'a>>, pillar: &'a Pillar) -> (Reading, Vec<Cell<'a>>) {
+fn read_strict<'a>(
+    text: &'a str,
+    tail: &'a str,
+    direct: Option<&Node<'a>>,
+    pillar: &'a Pillar,
+) -> (Reading, Vec<Cell<'a>>) {
     let mut reading = Reading { outcome: Outcome::Ok, reason: None, repairs: Vec::new() };
     let repaired;
     let root = match direct {

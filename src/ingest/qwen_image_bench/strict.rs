@@ -4,8 +4,8 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use super::cell::{Cell, Judged, Members, Reading, Side, State, object, on_scale};
-use crate::python::json::{Node, Parser, Value};
 use crate::python;
+use crate::python::json::{Node, Parser, Value};
 use crate::schema::taxonomy::Pillar;
 
 const OPEN: &str = "<think>";
@@ -14,7 +14,12 @@ const NOT_CLOSED: &str = "reasoning not closed";
 
 /// Reads the object of a reply that does not parse as it stands; `text` is the whole reply, `tail` what follows the last
 /// closing think tag.
-pub(super) fn repair<'a>(text: &'a str, tail: &'a str, pillar: &Pillar, reading: &mut Reading) -> Result<Node<'a>, &'static str> {
+pub(super) fn repair<'a>(
+    text: &'a str,
+    tail: &'a str,
+    pillar: &Pillar,
+    reading: &mut Reading,
+) -> Result<Node<'a>, &'static str> {
     if !tail.is_empty() {
         return search(tail, pillar, reading, true);
     }
@@ -97,7 +102,8 @@ fn holds_known(node: &Node<'_>, pillar: &Pillar) -> bool {
     let known = |name: &str| pillar.facet(name).is_some() || pillar.has_capability(name);
     object(node).is_some_and(|members| {
         members.iter().any(|(name, inner)| {
-            known(name) || object(inner).is_some_and(|facets| facets.iter().any(|(name, _)| pillar.facet(name).is_some()))
+            known(name)
+                || object(inner).is_some_and(|facets| facets.iter().any(|(name, _)| pillar.facet(name).is_some()))
         })
     })
 }

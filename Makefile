@@ -1,0 +1,41 @@
+# Thin lines over cargo. `make` alone lists what there is.
+CARGO ?= cargo
+SCORELAKE = $(CARGO) run --quiet --
+
+.PHONY: help demo test lint fmt check release samples bench
+
+help:            ## list the targets
+	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+
+demo:            ## build, run the whole job on the samples in a lake of its own
+	$(CARGO) build
+	@rm -rf demo-lake
+	$(SCORELAKE) --lake demo-lake run qwen-image-bench data/samples/qwen-image-bench
+	@echo
+	@echo "Try next:"
+	@echo "  cargo run -q -- --lake demo-lake show qwen-image-bench by_pillar"
+	@echo "  cargo run -q -- --lake demo-lake show qwen-image-bench ledger --limit 6"
+	@echo "  cargo run -q -- --lake demo-lake sql --query facets_that_separate"
+	@echo "  cargo run -q -- --lake demo-lake snapshot verify qwen-image-bench"
+
+test:            ## run all tests
+	$(CARGO) test
+
+lint:            ## formatting and lints, warnings are errors
+	$(CARGO) fmt --check
+	$(CARGO) clippy --all-targets -- -D warnings
+
+fmt:             ## format the code
+	$(CARGO) fmt
+
+check:           ## check pipelines, SQL and schemas without data
+	$(SCORELAKE) check
+
+release:         ## the fast binary, target/release/scorelake
+	$(CARGO) build --release
+
+samples:         ## make data/samples again
+	$(SCORELAKE) synth qwen-image-bench --rows 30 --models 4 --noise 0.03 --think-chars 120 --metadata-out data/samples/qwen-image-bench/bench_metadata.json -o data/samples/qwen-image-bench/responses.jsonl
+
+bench: release   ## whole commands against the plain-Python reference, recorded in benches/runs
+	benches/run.sh

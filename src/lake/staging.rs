@@ -1,0 +1,95 @@
+//! Folders of unpublished work, each locked by the process that fills it: one that can be locked is nobody's any more.
+
+use std::fs::File;
+use std::path::{Path, PathBuf};
+
+use super::Lake;
+use crate::error::{Error, Result};
+
+/// A folder for files that are not published yet.
+#[derive(Debug)]
+pub struct Staging {
+    dir: PathBuf,
+    lock: Option<File>,
+    is_kept: bool,
+}
+
+impl Staging {
+    /// A folder of this process alone, removed when dropped; leftovers of dead processes are removed now.
+    pub fn private(lake: &Lake, prefix: &str) -> Result<Self> {
+        let parent = make(lake.staging_dir())?;
+        remove_dead(&parent)?;
+        let dir = tempfile::Builder::new()
+            .prefix(&format!("{PRIVATE}{prefix}-"))
+            .tempdir_in(&parent)
+            .map_err(|e| Error::io(&parent, "make a folder", e))?
+            .keep();
+        let path = lock_path(&dir);
+        let lock = File::create(&path).map_err(|e| Error::io(&path, "write", e))?;
+        lock.lock().map_err(|e| Error::io(&path, "lock", e))?;
+        Ok(Self { dir, lock: Some(lock), is_kept: false })
+    }
+
+    /// The folder of this name, whose files outlive this process unless [`Staging::discard`] is called: a later run goes on
+    /// with them. A private folder if another process is at work in it.
+    pub fn resumable(lake: &Lake, name: &str) -> Result<Self> {
+        let dir = make(lake.staging_dir().join(name))?;
+        let path = lock_path(&dir);
+        let lock =
+            File::options().create(true).append(true).open(&path).map_err(|e| Error::io(&path, "open the lock", e))?;
+        if lock.try_lock().is_err() {
+            return Self::private(lake, name);
+        }
+        Ok(Self { dir, lock: Some(lock), is_kept: true })
+    }
+
+    /// The folder.
+    pub fn path(&self) -> &Path {
+        &self.dir
+    }
+
+    /// Its files are published or of no use: they go.
+    pub fn discard(mut self) {
+        self.is_kept = false;
+    }
+}
+
+impl Drop for Staging {
+    fn drop(&mut self) {
+        if !self.is_kept {
+            remove(&self.dir);
+        }
+        drop(self.lock.take());
+    }
+}
+
+const PRIVATE: &str = "private-";
+
+fn make(dir: PathBuf) -> Result<PathBuf> {
+    std::fs::create_dir_all(&dir).map_err(|e| Error::io(&dir, "make the folder", e))?;
+    Ok(dir)
+}
+
+fn lock_path(dir: &Path) -> PathBuf {
+    dir.with_extension("lock")
+}
+
+/// Best effort: what stays is read by nobody and is tried again by a later run.
+fn remove(dir: &Path) {
+    let _gone = std::fs::remove_dir_all(dir);
+    let _gone = std::fs::remove_file(lock_path(dir));
+}
+
+fn remove_dead(parent: &Path) -> Result<()> {
+    for entry in std::fs::read_dir(parent).map_err(|e| Error::io(parent, "list", e))? {
+        let path = entry.map_err(|e| Error::io(parent, "list", e))?.path();
+        let is_private = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(PRIVATE));
+        if is_private && path.extension().is_some_and(|extension| extension == "lock") {
+            let lock = File::open(&path);
+            if lock.as_ref().is_ok_and(|lock| lock.try_lock().is_ok()) {
+                remove(&path.with_extension(""));
+            }
+        }
+    }
+    Ok(())
+}

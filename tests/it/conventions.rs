@@ -1,0 +1,183 @@
+//! Documents and folders agree with the code, because documents rot.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+use scorelake::assets::Assets;
+use scorelake::explore::questions;
+use scorelake::pipeline::{Output, Pipeline, SqlFile};
+use scorelake::schema::TableSchema;
+use scorelake::schema::dataset::Dataset;
+
+use super::util::project;
+
+fn files(folder: &str, extension: &str) -> Vec<PathBuf> {
+    let mut found = Vec::new();
+    let mut dirs = vec![project().join(folder)];
+    while let Some(dir) = dirs.pop() {
+        for entry in std::fs::read_dir(dir).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                dirs.push(path);
+            } else if path.extension().is_some_and(|found| found == extension) {
+                found.push(path);
+            }
+        }
+    }
+    found.sort();
+    assert!(!found.is_empty(), "{folder}");
+    found
+}
+
+fn relative(path: &Path) -> String {
+    path.strip_prefix(project()).unwrap().to_string_lossy().into_owned()
+}
+
+#[test]
+fn files_are_short_and_say_what_they_are_for() {
+    for path in files("src", "rs").into_iter().chain(files("tests", "rs")) {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines = text.lines().count();
+        let limit = if path.starts_with(project().join("src")) { 400 } else { 500 };
+        assert!(lines <= limit, "{}: {lines} lines", relative(&path));
+        assert!(text.starts_with("//! "), "{}: no header", relative(&path));
+    }
+    let main = std::fs::read_to_string(project().join("src/main.rs")).unwrap();
+    assert!(main.lines().count() < 40);
+}
+
+/// Stages in the order data flows; a stage imports only earlier ones and the base.
+#[test]
+fn imports_follow_the_data() {
+    const STAGES: [&str; 6] = ["source", "ingest", "lake", "score", "snapshot", "report"];
+    const BASE: [&str; 6] = ["assets", "error", "exact", "pipeline", "python", "schema"];
+    let place = |name: &str| STAGES.iter().position(|stage| *stage == name);
+    for path in files("src", "rs") {
+        let name = relative(&path);
+        let module = name.trim_start_matches("src/").split(['/', '.']).next().unwrap().to_owned();
+        let text = std::fs::read_to_string(&path).unwrap();
+        for piece in text.split("crate::").skip(1) {
+            let used = piece.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap();
+            match (place(&module), place(used)) {
+                (Some(own), Some(other)) => assert!(other <= own, "{name} imports {used}, a later stage"),
+                (Some(_), None) => assert!(BASE.contains(&used) || used == "Error", "{name} imports {used}"),
+                // The hexadecimal of a digest is a thing of bytes, so the base may ask the source for it.
+                (None, Some(_)) if BASE.contains(&module.as_str()) => {
+                    assert!(piece.starts_with("source::hex"), "{name} imports {used}, a stage");
+                }
+                _ => {}
+            }
+        }
+    }
+}
+
+#[test]
+fn only_the_printer_prints() {
+    for path in files("src", "rs") {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let name = relative(&path);
+        for word in ["io::stdout()", "io::stderr()"] {
+            let allowed = name == "src/cli/printer.rs" || name == "src/cli/commands/synth.rs" && word == "io::stdout()";
+            assert!(allowed || !text.contains(word), "{name} writes to {word}");
+        }
+    }
+}
+
+#[test]
+fn every_sql_file_is_used_and_ordered() {
+    let assets = Assets::embedded();
+    let mut used: BTreeSet<String> = questions(&assets).unwrap().into_iter().map(|question| question.path).collect();
+    for dataset in Dataset::all(&assets).unwrap() {
+        let pipeline = Pipeline::load(&assets, &dataset.id).unwrap();
+        used.extend(pipeline.steps.iter().map(|step| format!("sql/{}", step.sql)));
+        used.extend(pipeline.checks.iter().map(|check| format!("sql/{}", check.sql)));
+        used.extend(assets.list(&format!("sql/{}/lake", dataset.sql_schema), "sql").unwrap());
+    }
+    let there: BTreeSet<String> = files("sql", "sql").iter().map(|path| relative(path)).collect();
+    assert_eq!(there, used, "files in sql/ and files that something names");
+    for path in &there {
+        let file = SqlFile::parse(path, assets.text(path).unwrap()).unwrap();
+        if matches!(file.output, Output::Table | Output::Check | Output::Explore) {
+            let order = file.text.rsplit("ORDER BY").next().unwrap();
+            assert!(!order.contains("FROM"), "{path} does not end in ORDER BY");
+            for column in &file.key {
+                assert!(order.contains(column.as_str()), "{path}: ORDER BY lacks the key column {column}");
+            }
+        }
+        assert!(file.question.ends_with('?'), "{path}: the question is one");
+    }
+}
+
+#[test]
+fn every_result_table_has_a_schema_and_the_other_way_round() {
+    let assets = Assets::embedded();
+    for dataset in Dataset::all(&assets).unwrap() {
+        let pipeline = Pipeline::load(&assets, &dataset.id).unwrap();
+        let outputs: BTreeSet<String> = pipeline
+            .steps
+            .iter()
+            .filter(|step| {
+                let path = format!("sql/{}", step.sql);
+                SqlFile::parse(&path, assets.text(&path).unwrap()).unwrap().output == Output::Table
+            })
+            .map(|step| step.name.clone())
+            .collect();
+        let schemas: BTreeSet<String> = TableSchema::load_all(&assets, &dataset.id)
+            .unwrap()
+            .into_iter()
+            .filter(|schema| schema.kind == scorelake::schema::TableKind::Result)
+            .map(|schema| schema.table)
+            .collect();
+        assert_eq!(outputs, schemas);
+    }
+}
+
+/// Rows of the Markdown table that follows a heading: first cell of each.
+fn first_cells(text: &str, heading: &str) -> BTreeSet<String> {
+    let (_, rest) = text.split_once(heading).unwrap_or_else(|| panic!("no heading {heading}"));
+    let rows = rest.lines().skip_while(|line| !line.starts_with('|')).take_while(|line| line.starts_with('|')).skip(2);
+    rows.map(|row| row.split('|').nth(1).unwrap().trim().trim_matches('`').to_owned()).collect()
+}
+
+#[test]
+fn readme_tables_equal_the_folders() {
+    let readme = std::fs::read_to_string(project().join("README.md")).unwrap();
+    let assets = Assets::embedded();
+    let tables: BTreeSet<String> =
+        TableSchema::load_all(&assets, "qwen-image-bench").unwrap().into_iter().map(|schema| schema.table).collect();
+    assert_eq!(first_cells(&readme, "## Tables"), tables);
+    let questions: BTreeSet<String> = questions(&assets).unwrap().into_iter().map(|question| question.name).collect();
+    assert_eq!(first_cells(&readme, "## Questions to start from"), questions);
+}
+
+#[test]
+fn architecture_names_the_modules_there_are() {
+    let text = std::fs::read_to_string(project().join("ARCHITECTURE.md")).unwrap();
+    let named: BTreeSet<String> =
+        first_cells(&text, "## Stages").into_iter().chain(first_cells(&text, "## Beside the stages")).collect();
+    let mut there = BTreeSet::new();
+    for entry in std::fs::read_dir(project().join("src")).unwrap() {
+        let name = entry.unwrap().file_name().to_string_lossy().trim_end_matches(".rs").to_owned();
+        if name != "lib" && name != "main" {
+            there.insert(name);
+        }
+    }
+    assert_eq!(named, there);
+}
+
+#[test]
+fn nothing_speaks_of_a_machine() {
+    let mut texts = BTreeMap::new();
+    for name in ["README.md", "ARCHITECTURE.md", "CONTRIBUTING.md", "CHANGELOG.md", "Makefile", "Cargo.toml", ".ci/run"]
+    {
+        texts.insert(name.to_owned(), std::fs::read_to_string(project().join(name)).unwrap());
+    }
+    for path in files("src", "rs").into_iter().chain(files("sql", "sql")).chain(files("benches", "py")) {
+        texts.insert(relative(&path), std::fs::read_to_string(&path).unwrap());
+    }
+    for (name, text) in texts {
+        for word in [concat!("/wo", "rk/"), concat!("/ro", "ot/")] {
+            assert!(!text.contains(word), "{name} names {word}");
+        }
+    }
+}
