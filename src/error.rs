@@ -112,6 +112,13 @@ impl Error {
         }
     }
 
+    /// An input that the operating system does not let us read: an error of that input alone.
+    pub fn unreadable(path: impl AsRef<Path>, action: &str, source: std::io::Error) -> Self {
+        let mut error = Self::io(path, action, source);
+        error.0.kind = ErrorKind::Input;
+        error
+    }
+
     /// The kind.
     pub fn kind(&self) -> ErrorKind {
         self.0.kind

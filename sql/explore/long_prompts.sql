@@ -6,7 +6,7 @@
 WITH lengths AS (
     SELECT
         prompt_id,
-        CASE WHEN n_chars_en > (SELECT approx_median(n_chars_en) FROM qwen_image_bench.prompts) THEN 'long' ELSE 'short' END AS length
+        CASE WHEN n_chars_en > (SELECT median(n_chars_en) FROM qwen_image_bench.prompts) THEN 'long' ELSE 'short' END AS length
     FROM qwen_image_bench.prompts
 )
 

@@ -4,29 +4,18 @@
 -- key: model, model_revision, judge, lang, pillar, kind, protocol
 -- output: table
 -- Both readings stand here whatever the protocol, since the difference between them explains a difference of scores.
-WITH counted AS (
-    SELECT r.*
-    FROM responses AS r
-    LEFT ANTI JOIN set_aside AS s
-        ON r.source = s.source
-        AND r.source_line = s.source_line
-        AND r.model = s.model
-        AND r.lang = s.lang
-        AND r.pillar = s.pillar
-),
-
-kinds AS (
+WITH kinds AS (
     SELECT
         model, model_revision, judge, lang, pillar, 'strict' AS protocol,
         unnest(string_to_array(repairs, ',')) AS kind
-    FROM counted
-    WHERE repairs <> ''
+    FROM replies
+    WHERE repairs <> '' AND NOT is_set_aside
     UNION ALL
     SELECT
         model, model_revision, judge, lang, pillar, 'official' AS protocol,
         unnest(string_to_array(repairs_official, ',')) AS kind
-    FROM counted
-    WHERE repairs_official <> ''
+    FROM replies
+    WHERE repairs_official <> '' AND NOT is_set_aside
 )
 
 SELECT

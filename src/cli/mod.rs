@@ -113,6 +113,13 @@ impl Session {
         }
     }
 
+    /// What a command line to copy needs so that it finds the same lake.
+    fn lake_option(&self) -> String {
+        let lake = self.globals.lake.display().to_string();
+        let is_found = lake == "lake" || std::env::var("SCORELAKE_LAKE").is_ok_and(|known| known == lake);
+        if is_found { String::new() } else { format!(" --lake {lake}") }
+    }
+
     fn lake(&self) -> Result<Lake> {
         Lake::open(&self.globals.lake)
     }

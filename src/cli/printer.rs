@@ -6,7 +6,7 @@ use arrow::array::RecordBatch;
 use arrow::datatypes::SchemaRef;
 
 use crate::error::{Error, Result};
-use crate::report::{Format, TableOptions, write_batches};
+use crate::report::{Format, TableOptions, printable, write_batches};
 
 /// Writes in the chosen format.
 #[derive(Debug, Clone, Copy)]
@@ -62,7 +62,7 @@ impl Printer {
     /// A line to stderr, unless quiet. If stderr is closed there is no one to tell.
     pub(super) fn note(self, text: &str) {
         if !self.quiet {
-            let _closed = writeln!(io::stderr().lock(), "{text}");
+            let _closed = writeln!(io::stderr().lock(), "{}", printable(text));
         }
     }
 
@@ -84,7 +84,7 @@ impl Printer {
             Format::Json | Format::Ndjson => error.to_json().to_string(),
             _ => format!("error: {error}"),
         };
-        let _closed = writeln!(io::stderr().lock(), "{text}");
+        let _closed = writeln!(io::stderr().lock(), "{}", printable(&text));
         error.exit_code()
     }
 

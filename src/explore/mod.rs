@@ -11,14 +11,17 @@ use crate::lake::Lake;
 use crate::lake::manifest::Manifest;
 use crate::lake::session::{Engine, EngineOptions};
 use crate::pipeline::{Output, Parameter, Pipeline, SqlFile};
-use crate::schema::TableSchema;
 use crate::schema::dataset::Dataset;
+use crate::schema::{TableKind, TableSchema};
+use crate::score::register_small_tables;
 use crate::snapshot::{self, Snapshot};
 
-/// A session over everything in a lake: lake tables and the latest snapshot of the default protocol under the dataset's
-/// schema, those of other protocols under `<schema>_<protocol>`, rejects under `<schema>_parts`.
+/// A session over everything in a lake: lake tables, rejects, the taxonomy and the latest snapshot of the default protocol
+/// under the dataset's schema, snapshots of other protocols under `<schema>_<protocol>`, stored parts under `<schema>_parts`.
 pub struct Explorer {
     engine: Engine,
+    /// Parts must not go while they are read.
+    _reading: Vec<std::fs::File>,
     tables: Vec<String>,
 }
 
@@ -27,16 +30,22 @@ impl Explorer {
     pub fn open(assets: &Assets, lake: Option<&Lake>, options: EngineOptions) -> Result<Self> {
         let engine = Engine::new(assets, options, "public")?;
         let mut tables = Vec::new();
+        let mut reading = Vec::new();
         if let Some(lake) = lake {
             for dataset in Dataset::all(assets)? {
+                reading.extend(lake.reading(&dataset.id)?);
                 register(assets, &engine, lake, &dataset, &mut tables)?;
             }
         }
-        Ok(Self { engine, tables })
+        Ok(Self { engine, tables, _reading: reading })
     }
 
     /// Runs a query.
     pub fn query(&self, sql: &str, parameters: &BTreeMap<String, Parameter>) -> Result<(SchemaRef, Vec<RecordBatch>)> {
+        if let Some(unused) = parameters.keys().find(|name| !sql.contains(&format!("${name}"))) {
+            return Err(Error::new(ErrorKind::Usage, format!("the query has no `${unused}`"))
+                .hint("take the --set away, or write the name in the query"));
+        }
         let frame = self.engine.plan_with(sql, parameters).map_err(|e| self.explain(e))?;
         let schema = frame.schema().inner().clone();
         Ok((schema, self.engine.collect(frame)?))
@@ -69,14 +78,9 @@ fn register(assets: &Assets, engine: &Engine, lake: &Lake, dataset: &Dataset, ta
         return Ok(());
     }
     engine.register_dataset(dataset, lake, &manifest)?;
+    register_small_tables(assets, engine, dataset)?;
     let rejects = TableSchema::load(assets, "lake", "rejects")?;
-    let files: Vec<_> = manifest
-        .sources
-        .iter()
-        .flat_map(|source| &source.rejects)
-        .map(|part| lake.rejects_dir(&dataset.id).join(&part.file))
-        .collect();
-    engine.register_files(&dataset.sql_schema, &rejects, &files)?;
+    engine.register_files(&dataset.sql_schema, &rejects, &manifest.reject_files(lake)?)?;
     let pipeline = Pipeline::load(assets, &dataset.id)?;
     let mut schemas = vec![dataset.sql_schema.clone()];
     for (place, protocol) in pipeline.protocols.iter().enumerate() {
@@ -89,13 +93,30 @@ fn register(assets: &Assets, engine: &Engine, lake: &Lake, dataset: &Dataset, ta
         }
         let snapshot = Snapshot::open(lake.snapshots_dir(&dataset.id).join(id))?;
         for table in &snapshot.manifest.tables {
-            let schema = TableSchema::load(assets, &dataset.id, &table.name)?;
-            engine.register_files(&schema_name, &schema, &[snapshot.dir.join(&table.file)])?;
+            let file = snapshot.dir.join(&table.file);
+            engine.register_files(&schema_name, &table.schema(&dataset.id), &[file])?;
         }
     }
     for schema in schemas {
         tables.extend(engine.table_names(&schema).into_iter().map(|table| format!("{schema}.{table}")));
     }
+    Ok(())
+}
+
+/// Plans a question against empty tables.
+pub fn dry_run(assets: &Assets, question: &SqlFile, options: EngineOptions) -> Result<()> {
+    let engine = Engine::new(assets, options, "public")?;
+    for dataset in Dataset::all(assets)? {
+        let nowhere = Lake::nowhere();
+        engine.register_dataset(&dataset, &nowhere, &Manifest::empty(&dataset.id))?;
+        register_small_tables(assets, &engine, &dataset)?;
+        for schema in TableSchema::load_all(assets, &dataset.id)? {
+            if schema.kind == TableKind::Result {
+                engine.register_files(&dataset.sql_schema, &schema, &[])?;
+            }
+        }
+    }
+    engine.plan(&question.text).map_err(|e| e.with("file", &question.path))?;
     Ok(())
 }
 

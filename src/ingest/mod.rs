@@ -3,9 +3,8 @@
 //! A reader is a pure function of a segment: it may run on any thread, and what it gives depends on the text alone.
 
 mod batch;
+mod notes;
 pub mod qwen_image_bench;
-
-use std::collections::BTreeMap;
 
 use arrow::array::RecordBatch;
 use serde::{Deserialize, Serialize};
@@ -15,6 +14,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::source::Segment;
 
 pub(crate) use batch::TableBuilder;
+pub use notes::Notes;
 
 /// What the command line says about a source; part of its identity.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -47,9 +47,6 @@ pub struct Reject {
     pub text: String,
 }
 
-/// Counts of things worth telling, by what they are.
-pub type Notes = BTreeMap<String, u64>;
-
 /// What a reader makes of a segment.
 #[derive(Debug, Default)]
 pub struct SegmentTables {
@@ -68,8 +65,12 @@ pub trait Reader: Send + Sync {
     /// Dataset id.
     fn dataset(&self) -> &'static str;
 
-    /// Changes whenever the reader would give other rows for the same text; old parts are then made again.
-    fn version(&self) -> u32;
+    /// Changes whenever the reader would give other rows for the same text, also by another rubric: parts are then made
+    /// again.
+    fn identity(&self) -> String;
+
+    /// After the last segment of a source: turns what segments could not judge alone into notes.
+    fn conclude(&self, notes: &mut Notes);
 
     /// Reads one segment of the source with this key.
     fn read(&self, segment: &Segment, source: &str, options: &SourceOptions) -> Result<SegmentTables>;

@@ -1,201 +1,205 @@
-//! Two replies about one image and pillar: which one counts. Every reply stays in `responses`; those that do not count
-//! are listed in `set_aside`.
+//! Two replies about one thing: which one counts. Every reply stays in the lake; those that do not count are listed in
+//! `set_aside`. Which replies are about one thing, and which metadata contradict each other, a dataset says in
+//! `sql/<dataset>/lake/repeated.sql` and `conflicts.sql`.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
+use std::sync::Arc;
 
-use arrow::array::{AsArray, RecordBatch};
-use arrow::datatypes::Int64Type;
-
-use super::Lake;
-use super::load::{Control, IngestRequest, OnError};
-use super::manifest::{Manifest, Part};
-use super::segment::write_part;
-use super::session::Engine;
-use crate::error::{Error, ErrorKind, Result};
-use crate::ingest::{Notes, TableBuilder};
-use crate::schema::TableSchema;
-use crate::source::hex;
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray, UInt64Array};
+use arrow::compute::{SortColumn, cast, concat_batches, lexsort_to_indices, partition, take};
+use arrow::datatypes::{DataType, Int64Type};
 use sha2::{Digest, Sha256};
 
-const KEY: &str = "model, model_revision, judge, lang, prompt_id, pillar";
+use super::Lake;
+use super::files::sync_dir;
+use super::manifest::Manifest;
+use super::segment::write_part;
+use super::session::{Engine, EngineOptions};
+use crate::assets::Assets;
+use crate::error::{Error, ErrorKind, Result};
+use crate::ingest::Notes;
+use crate::schema::TableSchema;
+use crate::schema::dataset::Dataset;
+use crate::source::hex;
 
-/// A reply among others with its key.
-#[derive(Debug, Clone)]
-struct Reply {
-    /// model, model_revision, judge, lang, pillar
-    names: [String; 5],
-    prompt_id: i64,
-    source: String,
-    line: i64,
-    sha256: Option<String>,
-    /// 2 if both readings can read it, 1 or 0 if one or none, -1 if there is no text.
-    readable: i32,
+/// What two readable replies of different text do.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum OnConflict<'a> {
+    /// They are an error if one of them is from these sources.
+    RefuseFrom(&'a HashSet<String>),
+    /// The one with the greatest digest counts.
+    Settle,
 }
 
-/// Checks metadata for contradictions and settles duplicate replies into the manifest's `set_aside`.
+/// Columns of `repeated.sql` behind the key: source, source_line, digest, readable.
+const BEHIND_KEY: usize = 4;
+
+/// Refuses contradicting metadata and settles repeated replies into the manifest's `set_aside`.
 pub(super) fn settle(
     lake: &Lake,
-    request: &IngestRequest<'_>,
-    control: &Control<'_>,
+    assets: &Assets,
+    options: EngineOptions,
     manifest: &mut Manifest,
-    new_keys: &HashSet<String>,
+    on_conflict: OnConflict<'_>,
 ) -> Result<()> {
-    manifest.set_aside = Notes::new();
+    manifest.set_aside = Notes::default();
     manifest.set_aside_part = None;
-    let schemas = TableSchema::load_all(request.assets, &manifest.dataset)?;
-    let engine = Engine::new(request.assets, control.engine, "parts")?;
-    engine.register_parts(lake, manifest, &schemas, "parts")?;
-    refuse_conflicting_metadata(&engine, manifest)?;
-    let replies = repeated(&engine)?;
-    let mut aside: Vec<(Reply, &'static str)> = Vec::new();
-    for group in replies.chunk_by(|a, b| a.names == b.names && a.prompt_id == b.prompt_id) {
-        settle_group(group, request, manifest, new_keys, &mut aside)?;
+    let dataset = Dataset::find(assets, &manifest.dataset)?;
+    let schemas = TableSchema::load_all(assets, &dataset.id)?;
+    let parts = format!("{}_parts", dataset.sql_schema);
+    let engine = Engine::new(assets, options, &parts)?;
+    engine.register_parts(lake, manifest, &schemas, &parts)?;
+    let folder = format!("sql/{}/lake", dataset.sql_schema);
+    let there = assets.list(&folder, "sql")?;
+    let run = |name: &str| -> Result<Option<RecordBatch>> {
+        let path = format!("{folder}/{name}.sql");
+        if !there.contains(&path) {
+            return Ok(None);
+        }
+        let batches = engine.query(&assets.text(&path)?).map_err(|e| e.with("file", &path))?;
+        let Some(first) = batches.first() else { return Ok(None) };
+        let all = concat_batches(&first.schema(), &batches)?;
+        Ok((all.num_rows() > 0).then_some(all))
+    };
+    if let Some(conflicts) = run("conflicts")? {
+        return Err(contradiction(&conflicts, manifest));
     }
-    if aside.is_empty() {
-        return Ok(());
-    }
+    let Some(repeated) = run("repeated")? else { return Ok(()) };
+    let repeated = sorted(&repeated)?;
+    let aside = losers(&repeated, manifest, on_conflict)?;
     let schema = schemas.iter().find(|schema| schema.table == "set_aside").ok_or_else(|| {
         Error::new(ErrorKind::Config, "the dataset has no schema `set_aside`").with("dataset", &manifest.dataset)
     })?;
-    let mut table = TableBuilder::new(schema);
-    let mut digest = Sha256::new();
-    for (reply, reason) in &aside {
-        *manifest.set_aside.entry((*reason).to_owned()).or_default() += 1;
-        digest.update(format!("{reply:?}{reason}"));
-        let [model, revision, judge, lang, pillar] = &reply.names;
-        table.text(Some(model))?.text(Some(revision))?.text(Some(judge))?.text(Some(lang))?;
-        table.int(Some(reply.prompt_id))?.text(Some(pillar))?;
-        table.text(Some(&reply.source))?.int(Some(reply.line))?.text(Some(reason))?;
-    }
+    let batch = aside_rows(&repeated, &aside, schema)?;
+    aside.iter().for_each(|(_, reason)| manifest.set_aside.add(reason, 1));
     let dir = lake.table_dir(&manifest.dataset, "set_aside");
     std::fs::create_dir_all(&dir).map_err(|e| Error::io(&dir, "make the folder", e))?;
-    let file = format!("{}.parquet", hex(&digest.finalize()[..8]));
-    let rows = write_part(&dir.join(&file), schema, &table.finish()?)?;
-    manifest.set_aside_part = Some(Part { file, rows });
-    Ok(())
+    let identity: Vec<&str> = manifest.sources.iter().map(|source| source.key.as_str()).collect();
+    let digest = hex(&Sha256::digest(format!("{identity:?}{aside:?}"))[..8]);
+    manifest.set_aside_part = Some(write_part(&dir, &format!("{digest}.parquet"), schema, &batch)?);
+    sync_dir(&dir)
 }
 
-fn refuse_conflicting_metadata(engine: &Engine, manifest: &Manifest) -> Result<()> {
-    let conflicts = engine.query(
-        "SELECT p.prompt_id, p.source, p.source_line FROM parts.prompts p
-         JOIN (SELECT prompt_id FROM parts.prompts GROUP BY prompt_id
-               HAVING min(facets_digest) <> max(facets_digest)) c ON p.prompt_id = c.prompt_id
-         WHERE p.facets_digest IS NOT NULL
-         ORDER BY p.prompt_id, p.source, p.source_line LIMIT 2",
-    )?;
-    let places: Vec<(i64, String)> = conflicts
+/// Rows by key and place, so that replies about one thing stand together.
+fn sorted(rows: &RecordBatch) -> Result<RecordBatch> {
+    let by = rows.columns()[..rows.num_columns() - 2]
         .iter()
-        .flat_map(|batch| {
-            (0..batch.num_rows()).map(|row| {
-                let line = int(batch, 2, row);
-                (int(batch, 0, row), place(manifest, &text(batch, 1, row), line))
-            })
-        })
-        .collect();
-    let [(id, first), (_, second)] = places.as_slice() else { return Ok(()) };
-    Err(Error::new(ErrorKind::Conflict, format!("prompt {id} has different facets (dims_en) in two places"))
-        .with("prompt_id", id)
-        .with("first", first)
-        .with("second", second)
-        .hint("nothing was published; keep the right one of the two"))
+        .map(|column| SortColumn { values: column.clone(), options: None });
+    let order = lexsort_to_indices(&by.collect::<Vec<_>>(), None)?;
+    let columns = rows.columns().iter().map(|column| take(column, &order, None)).collect::<Result<Vec<_>, _>>()?;
+    Ok(RecordBatch::try_new(rows.schema(), columns)?)
 }
 
-/// Replies whose key occurs more than once, group by group.
-fn repeated(engine: &Engine) -> Result<Vec<Reply>> {
-    let keys = format!("SELECT {KEY} FROM parts.responses GROUP BY {KEY} HAVING count(*) > 1");
-    let batches = engine.query(&keys)?;
-    if batches.iter().all(|batch| batch.num_rows() == 0) {
-        return Ok(Vec::new());
-    }
-    let batches = engine.query(&format!(
-        "SELECT r.model, r.model_revision, r.judge, r.lang, r.pillar, r.prompt_id, r.source, r.source_line, r.text_sha256,
-                r.outcome, r.outcome_official
-         FROM parts.responses r JOIN ({keys}) d
-           ON r.model = d.model AND r.model_revision = d.model_revision AND r.judge = d.judge AND r.lang = d.lang
-          AND r.prompt_id = d.prompt_id AND r.pillar = d.pillar
-         ORDER BY r.model, r.model_revision, r.judge, r.lang, r.prompt_id, r.pillar, r.source, r.source_line"
-    ))?;
-    let mut replies = Vec::new();
-    for batch in &batches {
-        for row in 0..batch.num_rows() {
-            let outcomes = [text(batch, 9, row), text(batch, 10, row)];
-            let readable = outcomes.iter().filter(|outcome| *outcome == "ok").count() as i32;
-            replies.push(Reply {
-                names: [0, 1, 2, 3, 4].map(|column| text(batch, column, row)),
-                prompt_id: int(batch, 5, row),
-                source: text(batch, 6, row),
-                line: int(batch, 7, row),
-                sha256: (!batch.column(8).is_null(row)).then(|| text(batch, 8, row)),
-                readable: if outcomes.iter().all(|outcome| outcome == "missing") { -1 } else { readable },
-            });
+fn contradiction(conflicts: &RecordBatch, manifest: &Manifest) -> Error {
+    let place = |row: usize| place(manifest, &text(conflicts, 1, row), int(conflicts, 2, row));
+    Error::new(ErrorKind::Conflict, format!("{} has different facets (dims_en) in two places", text(conflicts, 0, 0)))
+        .with("first", place(0))
+        .with("second", place(1.min(conflicts.num_rows() - 1)))
+        .hint("nothing was published; keep the right one of the two")
+}
+
+/// Rows that do not count, each with its reason, in the order of the rows.
+fn losers(rows: &RecordBatch, manifest: &Manifest, on_conflict: OnConflict<'_>) -> Result<Vec<(usize, &'static str)>> {
+    let key = &rows.columns()[..rows.num_columns() - BEHIND_KEY];
+    let replies: Vec<Reply> = (0..rows.num_rows()).map(|row| Reply::new(rows, row, manifest)).collect();
+    let mut aside = Vec::new();
+    for group in partition(key)?.ranges() {
+        let group = &replies[group];
+        let newest = group.iter().filter_map(|reply| reply.superseding).max();
+        let is_superseded = |reply: &&Reply| newest.is_some_and(|newest| reply.sequence < newest);
+        let (older, mut candidates): (Vec<&Reply>, Vec<&Reply>) = group.iter().partition(is_superseded);
+        aside.extend(older.iter().map(|reply| (reply.row, "superseded")));
+        // The winner first: most readable, then the greatest digest, then the first place, which only equal texts get to.
+        candidates.sort_by_key(|reply| (Reverse(reply.readable), Reverse(reply.digest.clone()), reply.row));
+        let Some((winner, others)) = candidates.split_first() else { continue };
+        for other in others {
+            let reason = if other.digest == winner.digest || winner.readable == -1 {
+                "same_text"
+            } else if other.readable < winner.readable {
+                "less_readable"
+            } else {
+                if let OnConflict::RefuseFrom(new) = on_conflict
+                    && [*winner, *other].iter().any(|reply| new.contains(&reply.source))
+                {
+                    return Err(conflict(rows, winner, other, manifest));
+                }
+                "different_text"
+            };
+            aside.push((other.row, reason));
         }
     }
-    Ok(replies)
+    aside.sort_unstable();
+    Ok(aside)
 }
 
-fn settle_group(
-    group: &[Reply],
-    request: &IngestRequest<'_>,
-    manifest: &Manifest,
-    new_keys: &HashSet<String>,
-    aside: &mut Vec<(Reply, &'static str)>,
-) -> Result<()> {
-    let source = |reply: &Reply| manifest.sources.iter().find(|source| source.key == reply.source);
-    let superseding =
-        group.iter().filter_map(source).filter(|source| source.supersedes).map(|source| source.sequence).max();
-    let mut candidates: Vec<&Reply> = Vec::new();
-    for reply in group {
-        match superseding {
-            Some(newest) if source(reply).is_some_and(|source| source.sequence < newest) => {
-                aside.push((reply.clone(), "superseded"))
-            }
-            _ => candidates.push(reply),
+struct Reply {
+    row: usize,
+    source: String,
+    line: i64,
+    digest: Option<String>,
+    readable: i64,
+    sequence: u64,
+    /// The sequence again, if the source replaces older replies.
+    superseding: Option<u64>,
+}
+
+impl Reply {
+    fn new(rows: &RecordBatch, row: usize, manifest: &Manifest) -> Self {
+        let at = rows.num_columns() - BEHIND_KEY;
+        let source = text(rows, at, row);
+        let entry = manifest.sources.iter().find(|entry| entry.key == source);
+        Self {
+            row,
+            line: int(rows, at + 1, row),
+            digest: (!rows.column(at + 2).is_null(row)).then(|| text(rows, at + 2, row)),
+            readable: int(rows, at + 3, row),
+            sequence: entry.map_or(0, |entry| entry.sequence),
+            superseding: entry.filter(|entry| entry.supersedes).map(|entry| entry.sequence),
+            source,
         }
     }
-    // The winner first: most readable, then the greatest digest, then the first place, which only equal texts get to.
-    candidates.sort_by_key(|reply| {
-        (Reverse(reply.readable), Reverse(reply.sha256.clone()), reply.source.clone(), reply.line)
-    });
-    let Some((winner, losers)) = candidates.split_first() else { return Ok(()) };
-    for loser in losers {
-        let reason = if loser.sha256 == winner.sha256 || loser.readable == -1 && winner.readable == -1 {
-            "same_text"
-        } else if loser.readable < winner.readable {
-            "less_readable"
-        } else {
-            let is_new = [*winner, *loser].iter().any(|reply| new_keys.contains(&reply.source));
-            if request.on_error == OnError::Fail && is_new {
-                return Err(conflict(winner, loser, manifest));
-            }
-            "different_text"
-        };
-        aside.push(((*loser).clone(), reason));
-    }
-    Ok(())
 }
 
-fn conflict(a: &Reply, b: &Reply, manifest: &Manifest) -> Error {
-    let [model, _, _, lang, pillar] = &a.names;
+fn conflict(rows: &RecordBatch, a: &Reply, b: &Reply, manifest: &Manifest) -> Error {
+    let key = rows.schema().fields()[..rows.num_columns() - BEHIND_KEY]
+        .iter()
+        .zip(rows.columns())
+        .map(|(field, column)| (field.name().clone(), arrow::util::display::array_value_to_string(column, a.row)))
+        .filter_map(|(name, value)| value.ok().filter(|value| !value.is_empty()).map(|value| format!("{name}={value}")))
+        .collect::<Vec<_>>();
     Error::new(ErrorKind::Conflict, "two different replies about one image and pillar")
-        .with("model", model)
-        .with("lang", lang)
-        .with("prompt_id", a.prompt_id)
-        .with("pillar", pillar)
+        .with("item", key.join(", "))
         .with("first", place(manifest, &a.source, a.line))
         .with("second", place(manifest, &b.source, b.line))
         .hint("nothing was published; --supersede lets the new file win, --on-error reject keeps the greatest SHA-256 and counts it")
 }
 
+/// The key and place of the rows that do not count, with their reasons.
+fn aside_rows(rows: &RecordBatch, aside: &[(usize, &'static str)], schema: &TableSchema) -> Result<RecordBatch> {
+    let indices = UInt64Array::from_iter_values(aside.iter().map(|(row, _)| *row as u64));
+    let arrow = schema.arrow();
+    let mut columns: Vec<ArrayRef> = Vec::new();
+    for (column, field) in rows.columns()[..rows.num_columns() - 2].iter().zip(arrow.fields()) {
+        columns.push(cast(&take(column, &indices, None)?, field.data_type())?);
+    }
+    columns.push(Arc::new(StringArray::from_iter_values(aside.iter().map(|(_, reason)| *reason))));
+    Ok(RecordBatch::try_new(arrow, columns)?)
+}
+
 fn place(manifest: &Manifest, source: &str, line: i64) -> String {
-    match manifest.sources.iter().find(|entry| entry.key == source) {
-        Some(entry) => format!("{}:{line}", entry.uri),
+    match manifest.sources.iter().find(|entry| entry.key == source).and_then(|entry| entry.uris.first()) {
+        Some(uri) => format!("{uri}:{line}"),
         None => format!("source {source}:{line}"),
     }
 }
 
 fn text(batch: &RecordBatch, column: usize, row: usize) -> String {
-    batch.column(column).as_string_view().value(row).to_owned()
+    let column = batch.column(column);
+    match column.data_type() {
+        DataType::Utf8View => column.as_string_view().value(row).to_owned(),
+        _ => column.as_string::<i32>().value(row).to_owned(),
+    }
 }
 
 fn int(batch: &RecordBatch, column: usize, row: usize) -> i64 {

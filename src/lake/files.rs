@@ -7,12 +7,15 @@ use std::time::{Duration, Instant};
 
 use crate::error::{Error, ErrorKind, Result};
 
+/// Names of files that are being written begin so.
+pub(super) const TEMPORARY: &str = ".writing-";
+
 /// Writes a file under another name, syncs it and renames it into place.
 pub(crate) fn write_atomically(path: &Path, bytes: &[u8]) -> Result<()> {
     let parent = parent(path);
     std::fs::create_dir_all(parent).map_err(|e| Error::io(parent, "make the folder", e))?;
     let mut temporary = tempfile::Builder::new()
-        .prefix(".writing-")
+        .prefix(TEMPORARY)
         .tempfile_in(parent)
         .map_err(|e| Error::io(parent, "write in the folder", e))?;
     let written = temporary.write_all(bytes).and_then(|()| temporary.as_file().sync_all());
@@ -51,7 +54,7 @@ fn parent(path: &Path) -> &Path {
 
 /// Held while a manifest is read, changed and swapped; the operating system lets go of it when the process ends.
 #[derive(Debug)]
-pub(super) struct Lock {
+pub(crate) struct Lock {
     _file: File,
 }
 

@@ -17,7 +17,7 @@ use super::session::EngineOptions;
 use super::staging::Staging;
 use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ingest::{Notes, Reader, Reject, SegmentTables, SourceOptions, qwen_image_bench};
+use crate::ingest::{Notes, Reader, Reject, SegmentTables, SourceOptions};
 use crate::schema::TableSchema;
 use crate::source::{self, Expanded, Location, Segment, Segments};
 
@@ -106,30 +106,18 @@ pub fn ingest(lake: &Lake, mut request: IngestRequest<'_>, control: &Control<'_>
     }
     let loader = Loader::new(lake, &request, control)?;
     let known = Manifest::load(lake, request.reader.dataset())?;
-    let mut staged = Vec::new();
+    let mut given: Vec<Given> = Vec::new();
+    let mut staged: Vec<Staged> = Vec::new();
     for location in &request.inputs.locations {
-        let before = stamp(&location.path)?;
-        let sha256 = source::digest(&location.path)?;
-        let key = loader.source_key(&sha256);
-        summary.keys.push(key.clone());
-        if known.sources.iter().any(|source| source.key == key) {
-            loader.passed(location.size);
-            summary.unchanged.push(location.uri.clone());
-            continue;
-        }
-        if staged.iter().any(|staged: &Staged| staged.source.key == key) {
-            summary.unchanged.push(location.uri.clone());
-            continue;
-        }
-        match loader.stage(location, &key, &sha256, before) {
-            Ok(source) => staged.push(source),
+        match loader.take(location, &known, &mut staged) {
+            Ok(key) => given.push(Given { uri: location.uri.clone(), key }),
             Err(error) if request.on_error == OnError::Reject && error.kind() == ErrorKind::Input => {
                 unreadable.push((location.uri.clone(), error));
             }
             Err(error) => return Err(error),
         }
     }
-    if staged.is_empty() && summary.unchanged.is_empty() {
+    if given.is_empty() {
         // Nothing at all could be read: the first reason says more than an empty summary.
         let first = unreadable.into_iter().next().map(|(_, error)| error);
         return Err(first.unwrap_or_else(|| Error::new(ErrorKind::Usage, "no input")));
@@ -137,20 +125,40 @@ pub fn ingest(lake: &Lake, mut request: IngestRequest<'_>, control: &Control<'_>
     summary.unreadable = unreadable.into_iter().map(|(input, error)| (input, error.message().to_owned())).collect();
     for Staged { source, first_rejects, .. } in &staged {
         summary.records += source.records;
-        summary.rejected += source.rejected;
-        summary.first_rejects.extend(
-            first_rejects.iter().take(5).map(|reject| format!("{}:{}: {}", source.uri, reject.line, reject.reason)),
-        );
+        let uri = source.uris.concat();
+        summary
+            .first_rejects
+            .extend(first_rejects.iter().map(|reject| format!("{uri}:{}: {}", reject.line, reject.reason)));
         for (table, parts) in &source.parts {
             *summary.rows.entry(table.clone()).or_default() += parts.iter().map(|part| part.rows).sum::<u64>();
         }
-        for (note, count) in &source.notes {
-            *summary.notes.entry(note.clone()).or_default() += count;
+        summary.notes.merge(&source.notes);
+    }
+    let Published { manifest, added, replaced } = publish::publish(lake, &request, control, &given, staged)?;
+    for Given { uri, key } in &given {
+        let Some(source) = manifest.sources.iter().find(|source| source.key == *key) else { continue };
+        let is_new = added.contains(uri) || replaced.contains(uri);
+        if !is_new {
+            let same =
+                source.uris.iter().find(|other| *other != uri && !known.sources.iter().any(|s| s.uris.contains(uri)));
+            summary
+                .unchanged
+                .push(same.map_or_else(|| uri.clone(), |same| format!("{uri} (the same content as {same})")));
+        }
+        if !summary.keys.contains(key) {
+            summary.keys.push(key.clone());
+            summary.rejected += source.rejected;
         }
     }
-    let Published { manifest, added, replaced } = publish::publish(lake, &request, control, staged)?;
     (summary.added, summary.replaced, summary.set_aside) = (added, replaced, manifest.set_aside);
     Ok(summary)
+}
+
+/// A file that was given, and the key of its content.
+#[derive(Debug, Clone)]
+pub(super) struct Given {
+    pub(super) uri: String,
+    pub(super) key: String,
 }
 
 /// A source whose parts are finished and not published.
@@ -178,6 +186,20 @@ impl<'a> Loader<'a> {
         Ok(Self { lake, request, control, schemas, rejects, total, done: Mutex::new((0, 0)) })
     }
 
+    /// The key of a file's content; content that is not known yet is read into staging.
+    fn take(&self, location: &Location, known: &Manifest, staged: &mut Vec<Staged>) -> Result<String> {
+        let before = stamp(&location.path)?;
+        let sha256 = source::digest(&location.path)?;
+        let key = self.source_key(&sha256);
+        if known.sources.iter().any(|source| source.key == key) || staged.iter().any(|staged| staged.source.key == key)
+        {
+            self.passed(location.size);
+        } else {
+            staged.push(self.stage(location, &key, &sha256, before)?);
+        }
+        Ok(key)
+    }
+
     fn passed(&self, bytes: u64) {
         let mut done = self.done.lock().unwrap_or_else(PoisonError::into_inner);
         done.0 += bytes;
@@ -188,7 +210,7 @@ impl<'a> Loader<'a> {
             "content": sha256,
             "dataset": self.request.reader.dataset(),
             "options": self.request.options,
-            "reader": self.request.reader.version(),
+            "reader": self.request.reader.identity(),
         });
         source::hex(&Sha256::digest(identity.to_string().as_bytes())[..8])
     }
@@ -226,7 +248,7 @@ impl<'a> Loader<'a> {
             .num_threads(threads)
             .build()
             .map_err(|e| Error::new(ErrorKind::Io, format!("cannot start threads: {e}")).caused_by(e))?;
-        let limit = (self.control.engine.memory / (6 * target)).clamp(1, threads + 1);
+        let limit = (self.control.engine.memory.min(MOST_MEMORY) / (6 * target)).clamp(1, threads + 1);
         let permits = Permits::new(limit);
         let results: Mutex<BTreeMap<u32, Result<SegmentRecord>>> = Mutex::new(BTreeMap::new());
         let failed = AtomicBool::new(false);
@@ -270,15 +292,17 @@ impl<'a> Loader<'a> {
     /// Reads a segment and writes its parts, or finds them finished.
     fn segment(&self, segment: &Segment, dir: &Path, location: &Location, key: &str) -> Result<SegmentRecord> {
         let sha256 = source::hex(&Sha256::digest(segment.bytes()));
-        let record = match SegmentRecord::finished(dir, segment.ordinal, &sha256) {
-            Some(record) => record,
-            None => {
-                let read = self.request.reader.read(segment, key, &self.request.options)?;
-                self.refuse_rejects(&read, location)?;
-                let place = Place { dir, key, uri: &location.uri, ordinal: segment.ordinal };
-                SegmentRecord::write(&place, &self.schemas, &self.rejects, read, sha256)?
-            }
-        };
+        let finished = SegmentRecord::finished(dir, segment.ordinal, &sha256);
+        let record =
+            match finished.filter(|record| record.rejects.is_none() || self.request.on_error == OnError::Reject) {
+                Some(record) => record,
+                None => {
+                    let read = self.request.reader.read(segment, key, &self.request.options)?;
+                    self.refuse_rejects(&read, location)?;
+                    let place = Place { dir, key, uri: &location.uri, ordinal: segment.ordinal };
+                    SegmentRecord::write(&place, &self.schemas, &self.rejects, read, sha256)?
+                }
+            };
         self.done.lock().unwrap_or_else(PoisonError::into_inner).1 += record.records;
         Ok(record)
     }
@@ -306,16 +330,16 @@ impl<'a> Loader<'a> {
     ) -> Result<Staged> {
         let mut source = SourceEntry {
             key: key.into(),
-            uri: location.uri.clone(),
+            uris: vec![location.uri.clone()],
             size: location.size,
             sha256: sha256.into(),
             options: self.request.options.clone(),
-            reader_version: self.request.reader.version(),
+            reader: self.request.reader.identity(),
             sequence: 0,
             supersedes: self.request.supersede,
             records: 0,
             rejected: 0,
-            notes: Notes::new(),
+            notes: Notes::default(),
             parts: BTreeMap::new(),
             rejects: Vec::new(),
         };
@@ -323,9 +347,7 @@ impl<'a> Loader<'a> {
         for record in records {
             source.records += record.records;
             source.rejected += record.rejects.as_ref().map_or(0, |part| part.rows);
-            for (note, count) in record.notes {
-                *source.notes.entry(note).or_default() += count;
-            }
+            source.notes.merge(&record.notes);
             for (table, part) in record.parts {
                 source.parts.entry(table).or_default().push(part);
             }
@@ -343,28 +365,19 @@ impl<'a> Loader<'a> {
             return Err(nothing(&format!("no line of the file fits {}; {first}", self.request.reader.dataset()))
                 .hint("is it the right file for this dataset?"));
         }
-        note_language_conflicts(&mut source.notes);
+        self.request.reader.conclude(&mut source.notes);
         Ok(Staged { source, staging, first_rejects })
     }
 }
 
-/// A name ending in `_en` that is a language on some lines and a model on others.
-fn note_language_conflicts(notes: &mut Notes) {
-    let resolved: Vec<String> =
-        notes.keys().filter_map(|note| note.strip_prefix(qwen_image_bench::LANG_NOTE)).map(str::to_owned).collect();
-    notes.retain(|note, _| !note.starts_with(qwen_image_bench::LANG_NOTE));
-    for name in resolved.iter().filter_map(|note| note.strip_suffix("=cn")) {
-        if resolved.contains(&format!("{name}=en")) {
-            notes.insert(format!("`{name}` is English of its base on some lines and a model of its own on others"), 1);
-        }
-    }
-}
+/// Bytes that segments at work may take, whatever `--memory` allows the engine.
+const MOST_MEMORY: usize = 768 << 20;
 
 /// Size and time of change.
 type Stamp = (u64, Option<std::time::SystemTime>);
 
 fn stamp(path: &Path) -> Result<Stamp> {
-    let metadata = std::fs::metadata(path).map_err(|e| Error::io(path, "read", e))?;
+    let metadata = std::fs::metadata(path).map_err(|e| Error::unreadable(path, "read", e))?;
     // A file system without times of change has none before and after.
     Ok((metadata.len(), metadata.modified().ok()))
 }

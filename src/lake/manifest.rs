@@ -17,6 +17,8 @@ pub struct Part {
     pub file: String,
     /// Rows.
     pub rows: u64,
+    /// Size of the file.
+    pub bytes: u64,
 }
 
 /// One source that was ingested.
@@ -25,16 +27,16 @@ pub struct Part {
 pub struct SourceEntry {
     /// Digest of content, dataset, options and reader version; the `source` column of its rows.
     pub key: String,
-    /// Where it was read from.
-    pub uri: String,
+    /// Where it was read from; several places may hold the same content.
+    pub uris: Vec<String>,
     /// Size of the file as stored.
     pub size: u64,
     /// SHA-256 of the file as stored.
     pub sha256: String,
     /// What the command line said about it.
     pub options: SourceOptions,
-    /// Version of the reader.
-    pub reader_version: u32,
+    /// Identity of the reader: its version and the rubric it read by.
+    pub reader: String,
     /// Place in the order of publishing, from 1; matters only with `supersedes`.
     pub sequence: u64,
     /// Whether its replies replace older ones about the same image (`--supersede`).
@@ -79,7 +81,7 @@ impl Manifest {
             format: FORMAT,
             dataset: dataset.into(),
             sources: Vec::new(),
-            set_aside: Notes::new(),
+            set_aside: Notes::default(),
             set_aside_part: None,
         }
     }
@@ -115,17 +117,31 @@ impl Manifest {
         write_atomically(&Self::path(lake, &self.dataset), format!("{text}\n").as_bytes())
     }
 
-    /// Files of a table.
-    pub fn files(&self, lake: &Lake, table: &str) -> Vec<PathBuf> {
+    /// Files of a table. A part that is missing or of another size is an error: fewer rows must not pass for all.
+    pub fn files(&self, lake: &Lake, table: &str) -> Result<Vec<PathBuf>> {
         let dir = lake.table_dir(&self.dataset, table);
-        if table == "set_aside" {
-            return self.set_aside_part.iter().map(|part| dir.join(&part.file)).collect();
-        }
-        self.sources
-            .iter()
-            .flat_map(|source| source.parts.get(table))
-            .flatten()
-            .map(|part| dir.join(&part.file))
-            .collect()
+        let parts: Vec<&Part> = match table {
+            "set_aside" => self.set_aside_part.iter().collect(),
+            _ => self.sources.iter().flat_map(|source| source.parts.get(table)).flatten().collect(),
+        };
+        parts.into_iter().map(|part| checked(dir.join(&part.file), part)).collect()
     }
+
+    /// Files of rejects.
+    pub fn reject_files(&self, lake: &Lake) -> Result<Vec<PathBuf>> {
+        let dir = lake.rejects_dir(&self.dataset);
+        self.sources.iter().flat_map(|source| &source.rejects).map(|part| checked(dir.join(&part.file), part)).collect()
+    }
+}
+
+fn checked(path: PathBuf, part: &Part) -> Result<PathBuf> {
+    let found = match std::fs::metadata(&path) {
+        Ok(metadata) if metadata.len() == part.bytes => return Ok(path),
+        Ok(metadata) => format!("it has {} bytes", metadata.len()),
+        Err(e) => e.to_string(),
+    };
+    Err(Error::new(ErrorKind::Corrupt, format!("a part of the lake is not as it was published: {found}"))
+        .with("file", path.display())
+        .with("expected", format!("{} bytes", part.bytes))
+        .hint("ingest the sources into a new lake; `runs/` and the manifest name them"))
 }

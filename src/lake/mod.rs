@@ -15,7 +15,8 @@ mod staging;
 
 pub(crate) use files::write_atomically;
 pub use load::{Control, IngestRequest, IngestSummary, OnError, Progress, ingest};
-pub(crate) use parquet::{ParquetSettings, PartWriter};
+pub(crate) use parquet::PartWriter;
+pub(crate) use publish::{lock, restricted};
 pub use staging::Staging;
 
 use std::path::{Path, PathBuf};
@@ -48,7 +49,7 @@ impl Lake {
                 .hint("make one with `scorelake run` or `scorelake ingest`, or name another with --lake"));
         }
         lake.check_format()?;
-        Ok(lake)
+        lake.resolved()
     }
 
     /// Opens a lake, making it if the folder is absent or empty.
@@ -56,18 +57,47 @@ impl Lake {
         let lake = Self { root: root.into() };
         if lake.marker().exists() {
             lake.check_format()?;
-            return Ok(lake);
+            return lake.resolved();
         }
         std::fs::create_dir_all(&lake.root).map_err(|e| Error::io(&lake.root, "make the lake's folder", e))?;
-        let mut entries = std::fs::read_dir(&lake.root).map_err(|e| Error::io(&lake.root, "list", e))?;
-        if entries.next().is_some() {
+        let entries = std::fs::read_dir(&lake.root).map_err(|e| Error::io(&lake.root, "list", e))?;
+        // Another process may be writing the marker.
+        let is_foreign = |name: std::ffi::OsString| !name.to_string_lossy().starts_with(files::TEMPORARY);
+        if entries.flatten().any(|entry| is_foreign(entry.file_name())) && !lake.marker().exists() {
             return Err(Error::new(ErrorKind::Lake, "the folder is not empty and no lake")
                 .with("lake", lake.root.display())
                 .hint("name an empty or new folder with --lake"));
         }
         let marker = serde_json::json!({ "format": FORMAT });
         write_atomically(&lake.marker(), format!("{marker}\n").as_bytes())?;
-        Ok(lake)
+        lake.resolved()
+    }
+
+    /// The same lake under its absolute path without `..`, which URLs of files need.
+    fn resolved(self) -> Result<Self> {
+        let root = self.root.canonicalize().map_err(|e| Error::io(&self.root, "open", e))?;
+        Ok(Self { root })
+    }
+
+    /// Keeps parts that are replaced meanwhile from being removed, as long as the guard lives. A dataset that was never
+    /// published has nothing to keep.
+    pub fn reading(&self, dataset: &str) -> Result<Option<std::fs::File>> {
+        let path = self.dataset_dir(dataset).join(".readers");
+        match std::fs::File::open(&path) {
+            Ok(file) => {
+                file.lock_shared().map_err(|e| Error::io(&path, "lock", e))?;
+                Ok(Some(file))
+            }
+            Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
+            Err(e) => Err(Error::io(&path, "open", e)),
+        }
+    }
+
+    /// A guard that is given only while nobody reads.
+    fn without_readers(&self, dataset: &str) -> Option<std::fs::File> {
+        let path = self.dataset_dir(dataset).join(".readers");
+        let file = std::fs::File::options().create(true).append(true).open(path).ok()?;
+        file.try_lock().is_ok().then_some(file)
     }
 
     /// A lake without place, for planning without data.

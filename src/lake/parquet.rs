@@ -1,10 +1,11 @@
 //! Parquet with fixed settings: the same rows give the same bytes.
 
+use std::cmp::Ordering;
 use std::fs::File;
 use std::path::{Path, PathBuf};
 
-use arrow::array::RecordBatch;
-use arrow::compute::concat_batches;
+use arrow::array::{Array, RecordBatch, make_comparator};
+use arrow::compute::{SortOptions, concat_batches};
 use arrow::datatypes::SchemaRef;
 use parquet::arrow::ArrowWriter;
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -15,45 +16,43 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::schema::{ColumnType, TableSchema};
+use crate::schema::{Encoding, TableSchema};
 
 /// Rows that are encoded at a time: page boundaries depend on it, so it is fixed.
 const ROWS_AT_A_TIME: usize = 8192;
 const ROWS_PER_GROUP: usize = 1 << 20;
 
-/// How a table is written.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ParquetSettings {
-    /// zstd level.
-    pub level: i32,
-    /// A column of long texts, stored without dictionary or statistics.
-    pub text_column: Option<&'static str>,
-}
-
-/// Writes one file of a table; rows may arrive in batches of any size.
+/// Writes one file of a table; rows may arrive in batches of any size, in the table's order, no two with the same place in it.
 pub(crate) struct PartWriter {
     writer: ArrowWriter<File>,
     schema: SchemaRef,
+    table: String,
+    order: Vec<usize>,
     path: PathBuf,
     pending: Vec<RecordBatch>,
     pending_rows: usize,
     rows: u64,
+    last: Option<RecordBatch>,
 }
 
 impl PartWriter {
-    pub(crate) fn create(path: &Path, schema: &TableSchema, settings: ParquetSettings) -> Result<Self> {
-        let level = ZstdLevel::try_new(settings.level)?;
+    pub(crate) fn create(path: &Path, schema: &TableSchema, level: i32) -> Result<Self> {
+        let level = ZstdLevel::try_new(level)?;
+        let order = sort_columns(schema);
+        let sorting =
+            order.iter().map(|at| SortingColumn { column_idx: *at as i32, descending: false, nulls_first: false });
         let mut properties = WriterProperties::builder()
             .set_compression(Compression::ZSTD(level))
             .set_created_by("scorelake".into())
             .set_max_row_group_row_count(Some(ROWS_PER_GROUP))
             .set_write_batch_size(1024)
             .set_statistics_enabled(EnabledStatistics::Chunk)
-            .set_sorting_columns(Some(sorting_columns(schema)));
-        if let Some(column) = settings.text_column {
+            .set_sorting_columns(Some(sorting.collect()));
+        for column in schema.columns.iter().filter(|column| column.encoding == Encoding::Plain) {
+            let column = ColumnPath::from(column.name.as_str());
             properties = properties
-                .set_column_dictionary_enabled(ColumnPath::from(column), false)
-                .set_column_statistics_enabled(ColumnPath::from(column), EnabledStatistics::None);
+                .set_column_dictionary_enabled(column.clone(), false)
+                .set_column_statistics_enabled(column, EnabledStatistics::None);
         }
         let file = File::create(path).map_err(|e| Error::io(path, "write", e))?;
         let options = ArrowWriterOptions::new().with_properties(properties.build()).with_skip_arrow_metadata(true);
@@ -61,14 +60,21 @@ impl PartWriter {
         Ok(Self {
             writer,
             schema: schema.arrow(),
+            table: schema.table.clone(),
+            order,
             path: path.to_path_buf(),
             pending: Vec::new(),
             pending_rows: 0,
             rows: 0,
+            last: None,
         })
     }
 
     pub(crate) fn write(&mut self, batch: &RecordBatch) -> Result<()> {
+        if batch.num_rows() == 0 {
+            return Ok(());
+        }
+        self.require_order(batch)?;
         self.rows += batch.num_rows() as u64;
         self.pending.push(batch.clone());
         self.pending_rows += batch.num_rows();
@@ -85,6 +91,33 @@ impl PartWriter {
         Ok(())
     }
 
+    /// The engine trusts the declared order, and a key that repeats is a wrong join: neither may be written.
+    fn require_order(&mut self, batch: &RecordBatch) -> Result<()> {
+        let before = self.last.replace(batch.slice(batch.num_rows() - 1, 1));
+        let joint = match before {
+            Some(before) => concat_batches(&self.schema, [&before, &batch.slice(0, 1)])?,
+            None => batch.slice(0, 0),
+        };
+        for rows in [&joint, batch] {
+            let columns = self.order.iter().map(|at| rows.column(*at));
+            let options = SortOptions { descending: false, nulls_first: false };
+            let compare = columns
+                .map(|column| make_comparator(column.as_ref(), column.as_ref(), options))
+                .collect::<Result<Vec<_>, _>>()?;
+            for row in 1..rows.num_rows() {
+                let order = compare.iter().map(|compare| compare(row - 1, row)).find(|order| order.is_ne());
+                if order != Some(Ordering::Less) {
+                    let what = if order.is_none() { "two rows with one key" } else { "rows out of order" };
+                    let key: Vec<_> = self.order.iter().map(|at| cell(rows.column(*at), row)).collect::<Result<_>>()?;
+                    return Err(Error::new(ErrorKind::Check, format!("{what} where a table is written"))
+                        .with("table", &self.table)
+                        .with("key", key.join(", ")));
+                }
+            }
+        }
+        Ok(())
+    }
+
     /// Ends the file and syncs it; gives the number of rows.
     pub(crate) fn finish(mut self) -> Result<u64> {
         let rest = concat_batches(&self.schema, &self.pending)?;
@@ -97,6 +130,10 @@ impl PartWriter {
     }
 }
 
+fn cell(column: &dyn Array, row: usize) -> Result<String> {
+    Ok(arrow::util::display::array_value_to_string(column, row)?)
+}
+
 fn at(error: parquet::errors::ParquetError, path: &Path) -> Error {
     let error = Error::from(error).with("file", path.display());
     if error.kind() == ErrorKind::Io {
@@ -105,14 +142,9 @@ fn at(error: parquet::errors::ParquetError, path: &Path) -> Error {
     error
 }
 
-fn sorting_columns(schema: &TableSchema) -> Vec<SortingColumn> {
+fn sort_columns(schema: &TableSchema) -> Vec<usize> {
     let index = |name: &String| schema.columns.iter().position(|column| column.name == *name);
-    schema
-        .sort_columns()
-        .iter()
-        .filter_map(index)
-        .map(|at| SortingColumn { column_idx: at as i32, descending: false, nulls_first: false })
-        .collect()
+    schema.sort_columns().iter().filter_map(index).collect()
 }
 
 /// Whether a whole file can be decoded.
@@ -120,11 +152,4 @@ pub(super) fn is_readable(path: &Path) -> bool {
     let Ok(file) = File::open(path) else { return false };
     let reader = ParquetRecordBatchReaderBuilder::try_new(file).and_then(ParquetRecordBatchReaderBuilder::build);
     reader.is_ok_and(|mut reader| reader.all(|batch| batch.is_ok()))
-}
-
-/// The column of long texts of a table, if it has one: too long for a dictionary.
-pub(super) fn text_column(schema: &TableSchema) -> Option<&'static str> {
-    ["text", "text_sha256"]
-        .into_iter()
-        .find(|name| schema.columns.iter().any(|column| column.name == *name && column.column_type == ColumnType::Text))
 }

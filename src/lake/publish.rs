@@ -1,15 +1,18 @@
 //! Publishing: staged parts move into place, duplicates are settled, and one swap of the manifest makes them count.
 
 use std::collections::HashSet;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::Lake;
-use super::duplicates;
+use super::duplicates::{self, OnConflict};
 use super::files::{Lock, sync_dir};
-use super::load::{Control, IngestRequest, Staged};
+use super::load::{Control, Given, IngestRequest, OnError, Staged};
 use super::manifest::{Manifest, Part};
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
+
+/// How long a publisher waits for another one.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// What publishing did.
 pub(super) struct Published {
@@ -18,46 +21,99 @@ pub(super) struct Published {
     pub replaced: Vec<String>,
 }
 
-/// Publishes staged sources: lock, merge into the manifest as it is now, move, settle duplicates, swap, tidy.
+/// The lock under which a dataset's manifest is read, changed and swapped.
+pub(crate) fn lock(lake: &Lake, dataset: &str) -> Result<Lock> {
+    Lock::take(lake.dataset_dir(dataset).join(".lock"), PATIENCE)
+}
+
+/// Publishes staged sources: lock, merge into the manifest as it is now, place parts, settle duplicates, swap, tidy.
 pub(super) fn publish(
     lake: &Lake,
     request: &IngestRequest<'_>,
     control: &Control<'_>,
+    given: &[Given],
     staged: Vec<Staged>,
 ) -> Result<Published> {
     let dataset = request.reader.dataset();
-    let lock = Lock::take(lake.dataset_dir(dataset).join(".lock"), Duration::from_secs(60))?;
+    let lock = lock(lake, dataset)?;
     let before = Manifest::load(lake, dataset)?;
-    let mut manifest = before.clone();
-    let (mut added, mut replaced) = (Vec::new(), Vec::new());
-    let mut new_keys = HashSet::new();
-    for staged in &staged {
-        let mut source = staged.source.clone();
-        if before.sources.iter().any(|old| old.key == source.key) {
-            // Another process published the same content while this one read it.
-            continue;
+    let (manifest, new_keys) = merged(&before, request, given, &staged)?;
+    let mut published = Published { manifest, added: Vec::new(), replaced: Vec::new() };
+    for Given { uri, key } in given {
+        let holds = |manifest: &Manifest| manifest.sources.iter().any(|source| source.uris.contains(uri));
+        let is_new = new_keys.contains(key);
+        match (is_new, holds(&before)) {
+            (true, true) => published.replaced.push(uri.clone()),
+            (true, false) => published.added.push(uri.clone()),
+            (false, _) => {}
         }
-        let count = manifest.sources.len();
-        manifest.sources.retain(|old| old.uri != source.uri && old.key != source.key);
-        if manifest.sources.len() < count { &mut replaced } else { &mut added }.push(source.uri.clone());
-        source.sequence = 1 + before.sources.iter().map(|old| old.sequence).max().unwrap_or(0);
-        new_keys.insert(source.key.clone());
-        manifest.sources.push(source);
     }
-    if new_keys.is_empty() {
-        return Ok(Published { manifest: before, added, replaced });
+    if published.manifest != before {
+        let place = || {
+            staged
+                .iter()
+                .filter(|staged| new_keys.contains(&staged.source.key))
+                .try_for_each(|staged| place_parts(lake, dataset, staged))
+        };
+        let on_conflict = match request.on_error {
+            OnError::Fail => OnConflict::RefuseFrom(&new_keys),
+            OnError::Reject => OnConflict::Settle,
+        };
+        place()
+            .and_then(|()| {
+                duplicates::settle(lake, request.assets, control.engine, &mut published.manifest, on_conflict)
+            })
+            .and_then(|()| published.manifest.store(lake))
+            .inspect_err(|_| tidy(lake, &before))?;
+        tidy(lake, &published.manifest);
+    }
+    staged.into_iter().for_each(|staged| staged.staging.discard());
+    drop(lock);
+    Ok(published)
+}
+
+/// The manifest with the given sources in it, and the keys that are new.
+fn merged(
+    before: &Manifest,
+    request: &IngestRequest<'_>,
+    given: &[Given],
+    staged: &[Staged],
+) -> Result<(Manifest, HashSet<String>)> {
+    let mut manifest = before.clone();
+    let next = 1 + before.sources.iter().map(|old| old.sequence).max().unwrap_or(0);
+    // A URI stands for its newest content only; a source that no URI stands for any more goes.
+    for Given { uri, key } in given {
+        for source in manifest.sources.iter_mut().filter(|source| source.key != *key) {
+            source.uris.retain(|known| known != uri);
+        }
+    }
+    manifest.sources.retain(|source| !source.uris.is_empty());
+    let mut new_keys = HashSet::new();
+    for staged in staged {
+        // Another process may have published the same content while this one read it.
+        if !manifest.sources.iter().any(|source| source.key == staged.source.key) {
+            new_keys.insert(staged.source.key.clone());
+            let mut source = staged.source.clone();
+            source.sequence = next;
+            manifest.sources.push(source);
+        }
+    }
+    for Given { uri, key } in given {
+        let source = manifest.sources.iter_mut().find(|source| source.key == *key).ok_or_else(|| {
+            Error::new(ErrorKind::Conflict, "another process replaced this source meanwhile")
+                .with("file", uri)
+                .hint("run again")
+        })?;
+        if !source.uris.contains(uri) {
+            source.uris.push(uri.clone());
+            source.uris.sort();
+        }
+        if request.supersede && !new_keys.contains(key) {
+            (source.supersedes, source.sequence) = (true, next);
+        }
     }
     manifest.sources.sort_by(|a, b| a.key.cmp(&b.key));
-    for staged in staged.iter().filter(|staged| new_keys.contains(&staged.source.key)) {
-        place_parts(lake, dataset, staged)?;
-    }
-    duplicates::settle(lake, request, control, &mut manifest, &new_keys)
-        .and_then(|()| manifest.store(lake))
-        .inspect_err(|_| tidy(lake, &before))?;
-    staged.into_iter().for_each(|staged| staged.staging.discard());
-    tidy(lake, &manifest);
-    drop(lock);
-    Ok(Published { manifest, added, replaced })
+    Ok((manifest, new_keys))
 }
 
 fn place_parts(lake: &Lake, dataset: &str, Staged { source, staging, .. }: &Staged) -> Result<()> {
@@ -66,20 +122,33 @@ fn place_parts(lake: &Lake, dataset: &str, Staged { source, staging, .. }: &Stag
     for (table, parts, dir) in tables.chain(rejects).filter(|(_, parts, _)| !parts.is_empty()) {
         std::fs::create_dir_all(&dir).map_err(|e| Error::io(&dir, "make the folder", e))?;
         for part in parts {
-            let (from, to) = (staging.path().join(format!("{table}-{}", part.file)), dir.join(&part.file));
-            // Copied, not moved: if publishing fails, the finished parts are still staged.
-            if std::fs::hard_link(&from, &to).is_err() {
-                std::fs::copy(&from, &to).map_err(|e| Error::io(&to, "write", e))?;
-            }
+            place(&staging.path().join(format!("{table}-{}", part.file)), &dir.join(&part.file))?;
         }
         sync_dir(&dir)?;
     }
     Ok(())
 }
 
-/// Removes files that no manifest names: parts of replaced sources and of publishings that were cut short. Best effort:
-/// what stays is not read by anyone and is tried again at the next publishing.
+/// Puts a staged part in place and leaves it staged too, for the case that publishing fails.
+fn place(from: &Path, to: &Path) -> Result<()> {
+    // A run that was killed here may have left this very link: writing into it would write into the staged part.
+    match std::fs::remove_file(to) {
+        Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(Error::io(to, "replace", e)),
+        _ => {}
+    }
+    if std::fs::hard_link(from, to).is_ok() {
+        return Ok(());
+    }
+    // A file system without links.
+    let temporary = to.with_extension("writing");
+    let copied = std::fs::copy(from, &temporary).and_then(|_| std::fs::File::open(&temporary)?.sync_all());
+    copied.and_then(|()| std::fs::rename(&temporary, to)).map_err(|e| Error::io(to, "write", e))
+}
+
+/// Removes files that no manifest names: parts of replaced sources and of publishings that were cut short. Best effort, and
+/// not while someone reads: what stays is read by nobody new and is tried again at the next publishing.
 fn tidy(lake: &Lake, manifest: &Manifest) {
+    let Some(_no_reader) = lake.without_readers(&manifest.dataset) else { return };
     let mut named: HashSet<PathBuf> = HashSet::new();
     let mut dirs: HashSet<PathBuf> = HashSet::from([lake.rejects_dir(&manifest.dataset)]);
     let mut keep = |dir: PathBuf, part: &Part| {
@@ -103,4 +172,18 @@ fn tidy(lake: &Lake, manifest: &Manifest) {
             }
         }
     }
+}
+
+/// The manifest restricted to some sources, its duplicates settled among them alone; for scoring, not for publishing.
+pub(crate) fn restricted(
+    lake: &Lake,
+    assets: &crate::assets::Assets,
+    control: super::session::EngineOptions,
+    manifest: &Manifest,
+    keys: &[String],
+) -> Result<Manifest> {
+    let mut restricted = manifest.clone();
+    restricted.sources.retain(|source| keys.contains(&source.key));
+    duplicates::settle(lake, assets, control, &mut restricted, OnConflict::Settle)?;
+    Ok(restricted)
 }

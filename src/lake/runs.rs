@@ -35,15 +35,12 @@ impl RunRecord {
         close_dead(&dir)?;
         let (seconds, nanos) = now()?;
         let path = dir.join(format!("{seconds}-{nanos:09}-{}.json", std::process::id()));
-        let file = File::options()
-            .create_new(true)
-            .read(true)
-            .write(true)
-            .open(&path)
-            .map_err(|e| Error::io(&path, "write", e))?;
-        file.try_lock().map_err(|e| {
-            Error::new(ErrorKind::Io, format!("cannot lock the run record: {e}")).with("file", path.display())
-        })?;
+        // Locked before it has the name by which others look for dead records.
+        let unnamed = path.with_extension("starting");
+        let file = File::options().create_new(true).read(true).write(true).open(&unnamed);
+        let file = file.map_err(|e| Error::io(&unnamed, "write", e))?;
+        let locked = file.lock().and_then(|()| std::fs::rename(&unnamed, &path));
+        locked.map_err(|e| Error::io(&path, "lock the run record", e))?;
         let record = json!({
             "status": "running",
             "tool": concat!("scorelake ", env!("CARGO_PKG_VERSION")),
@@ -104,8 +101,8 @@ fn close_dead(dir: &Path) -> Result<()> {
         if path.extension().is_none_or(|extension| extension != "json") {
             continue;
         }
-        let text = std::fs::read_to_string(&path).map_err(|e| Error::io(&path, "read", e))?;
-        let parsed = serde_json::from_str::<Value>(&text).ok();
+        let bytes = std::fs::read(&path).map_err(|e| Error::io(&path, "read", e))?;
+        let parsed = serde_json::from_slice::<Value>(&bytes).ok();
         if parsed.as_ref().is_some_and(|record| record["status"] != "running") {
             continue;
         }

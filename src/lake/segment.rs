@@ -7,11 +7,13 @@ use arrow::array::RecordBatch;
 use serde::{Deserialize, Serialize};
 
 use super::manifest::Part;
-use super::parquet::text_column;
-use super::{ParquetSettings, PartWriter, write_atomically};
+use super::{PartWriter, write_atomically};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::{Notes, Reject, SegmentTables, TableBuilder};
 use crate::schema::TableSchema;
+
+/// zstd level of parts: the lake is written once and read often, but waiting for it is worse.
+const LEVEL: i32 = 1;
 
 /// Where a segment's files go.
 pub(super) struct Place<'a> {
@@ -56,8 +58,8 @@ impl SegmentRecord {
     ) -> Result<Self> {
         let file = format!("{}-{:05}.parquet", place.key, place.ordinal);
         let part = |table: &str, schema: &TableSchema, batch: &RecordBatch| {
-            let rows = write_part(&place.dir.join(format!("{table}-{file}")), schema, batch)?;
-            Ok::<_, Error>(Part { file: file.clone(), rows })
+            let staged = write_part(place.dir, &format!("{table}-{file}"), schema, batch)?;
+            Ok::<_, Error>(Part { file: file.clone(), ..staged })
         };
         let mut parts = BTreeMap::new();
         for (table, batch) in read.tables.iter().filter(|(_, batch)| batch.num_rows() > 0) {
@@ -86,14 +88,15 @@ impl SegmentRecord {
 }
 
 /// Writes a part under a temporary name and renames it.
-pub(super) fn write_part(path: &Path, schema: &TableSchema, batch: &RecordBatch) -> Result<u64> {
+pub(super) fn write_part(dir: &Path, file: &str, schema: &TableSchema, batch: &RecordBatch) -> Result<Part> {
+    let path = dir.join(file);
     let temporary: PathBuf = path.with_extension("writing");
-    let settings = ParquetSettings { level: 1, text_column: text_column(schema) };
-    let mut writer = PartWriter::create(&temporary, schema, settings)?;
+    let mut writer = PartWriter::create(&temporary, schema, LEVEL)?;
     writer.write(batch)?;
     let rows = writer.finish()?;
-    std::fs::rename(&temporary, path).map_err(|e| Error::io(path, "write", e))?;
-    Ok(rows)
+    let bytes = std::fs::metadata(&temporary).map_err(|e| Error::io(&temporary, "read", e))?.len();
+    std::fs::rename(&temporary, &path).map_err(|e| Error::io(&path, "write", e))?;
+    Ok(Part { file: file.to_owned(), rows, bytes })
 }
 
 /// Raw bytes a segment: a function of the file's size, so that a file always gives the same parts.

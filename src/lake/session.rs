@@ -24,7 +24,7 @@ use super::{Lake, bind, parquet};
 use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
 use crate::exact::{exact_avg, exact_sum};
-use crate::pipeline::Parameter;
+use crate::pipeline::{Output, Parameter, SqlFile};
 use crate::schema::dataset::Dataset;
 use crate::schema::{TableKind, TableSchema};
 
@@ -205,7 +205,7 @@ impl Engine {
     ) -> Result<()> {
         self.create_schema(schema_name)?;
         for schema in schemas.iter().filter(|schema| schema.kind == TableKind::Lake) {
-            self.register_files(schema_name, schema, &manifest.files(lake, &schema.table))?;
+            self.register_files(schema_name, schema, &manifest.files(lake, &schema.table)?)?;
         }
         Ok(())
     }
@@ -216,7 +216,7 @@ impl Engine {
         let schemas = TableSchema::load_all(&self.assets, &dataset.id)?;
         let parts = format!("{}_parts", dataset.sql_schema);
         self.register_parts(lake, manifest, &schemas, &parts)?;
-        self.register_views(dataset, manifest, &schemas, &parts, lake)
+        self.register_views(dataset, manifest, &schemas, lake)
     }
 
     fn register_views(
@@ -224,21 +224,20 @@ impl Engine {
         dataset: &Dataset,
         manifest: &Manifest,
         schemas: &[TableSchema],
-        parts: &str,
         lake: &Lake,
     ) -> Result<()> {
         self.create_schema(&dataset.sql_schema)?;
         let views = self.assets.list(&format!("sql/{}/lake", dataset.sql_schema), "sql")?;
         for schema in schemas.iter().filter(|schema| schema.kind == TableKind::Lake) {
             let path = format!("sql/{}/lake/{}.sql", dataset.sql_schema, schema.table);
-            // Without replies set aside the judgments need no anti-join, and keep their declared order.
-            let plain = schema.table == "judgments" && manifest.set_aside_part.is_none();
-            if plain || !views.contains(&path) {
-                self.register_files(&dataset.sql_schema, schema, &manifest.files(lake, &schema.table))?;
-            } else {
-                let sql = self.assets.text(&path)?;
-                let frame = self.plan(&sql).map_err(|e| e.with("file", &path).with("schema", parts))?;
-                self.register_view(&dataset.sql_schema, &schema.table, frame)?;
+            let view = views.contains(&path).then(|| SqlFile::parse(&path, self.assets.text(&path)?)).transpose()?;
+            match view {
+                // While nothing is set aside the stored table needs no filter, and keeps its declared order.
+                Some(view) if view.output != Output::Filter || manifest.set_aside_part.is_some() => {
+                    let frame = self.plan(&view.text).map_err(|e| e.with("file", &path))?;
+                    self.register_view(&dataset.sql_schema, &schema.table, frame)?;
+                }
+                _ => self.register_files(&dataset.sql_schema, schema, &manifest.files(lake, &schema.table)?)?,
             }
         }
         Ok(())

@@ -1,6 +1,6 @@
 //! Folders of unpublished work, each locked by the process that fills it: one that can be locked is nobody's any more.
 
-use std::fs::File;
+use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use super::Lake;
@@ -24,23 +24,35 @@ impl Staging {
             .tempdir_in(&parent)
             .map_err(|e| Error::io(&parent, "make a folder", e))?
             .keep();
+        // Locked before it has the name by which it is looked for.
         let path = lock_path(&dir);
-        let lock = File::create(&path).map_err(|e| Error::io(&path, "write", e))?;
-        lock.lock().map_err(|e| Error::io(&path, "lock", e))?;
+        let unnamed = dir.with_extension("locking");
+        let lock = File::create(&unnamed).map_err(|e| Error::io(&unnamed, "write", e))?;
+        let locked = lock.lock().and_then(|()| std::fs::rename(&unnamed, &path));
+        locked.map_err(|e| Error::io(&path, "lock", e))?;
         Ok(Self { dir, lock: Some(lock), is_kept: false })
     }
 
     /// The folder of this name, whose files outlive this process unless [`Staging::discard`] is called: a later run goes on
     /// with them. A private folder if another process is at work in it.
     pub fn resumable(lake: &Lake, name: &str) -> Result<Self> {
-        let dir = make(lake.staging_dir().join(name))?;
+        let dir = lake.staging_dir().join(name);
+        make(lake.staging_dir())?;
         let path = lock_path(&dir);
-        let lock =
-            File::options().create(true).append(true).open(&path).map_err(|e| Error::io(&path, "open the lock", e))?;
-        if lock.try_lock().is_err() {
-            return Self::private(lake, name);
+        loop {
+            let lock = File::options()
+                .create(true)
+                .append(true)
+                .open(&path)
+                .map_err(|e| Error::io(&path, "open the lock", e))?;
+            match lock.try_lock() {
+                // Whoever held it may have removed it together with the folder.
+                Ok(()) if !path.exists() => {}
+                Ok(()) => return Ok(Self { dir: make(dir)?, lock: Some(lock), is_kept: true }),
+                Err(TryLockError::WouldBlock) => return Self::private(lake, name),
+                Err(TryLockError::Error(e)) => return Err(Error::io(&path, "lock", e)),
+            }
         }
-        Ok(Self { dir, lock: Some(lock), is_kept: true })
     }
 
     /// The folder.

@@ -3,7 +3,7 @@
 mod plan;
 mod sql_file;
 
-pub use plan::{Choices, Plan, PlannedStep};
+pub use plan::{Choices, Plan, PlannedCheck, PlannedFinding, PlannedStep};
 pub use sql_file::{Output, SqlFile};
 
 use std::collections::BTreeMap;
@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
+use crate::schema::dataset::Dataset;
 
 /// A value bound to a `$name` in SQL.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -56,6 +57,39 @@ pub struct Step {
 pub struct Check {
     /// The file, relative to `sql/`.
     pub sql: String,
+    /// Runs only if these hold.
+    #[serde(default)]
+    pub when: BTreeMap<String, String>,
+    /// What to do if it fails, where the data and not the pipeline is at fault.
+    #[serde(default)]
+    pub hint: Option<String>,
+}
+
+/// How much a finding matters.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Level {
+    /// Good to know.
+    Note,
+    /// Changes how the numbers may be read.
+    Warning,
+    /// Something was left out: the snapshot is partial.
+    Partial,
+}
+
+/// A question whose answer the reader of the numbers should know.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct FindingEntry {
+    /// The file, relative to `sql/`; it gives one row (n, detail).
+    pub sql: String,
+    /// How much it matters.
+    pub level: Level,
+    /// What is told, with `{n}` and `{detail}`.
+    pub text: String,
+    /// Told also if n is 0.
+    #[serde(default)]
+    pub always: bool,
 }
 
 /// A pipeline file.
@@ -66,6 +100,8 @@ pub struct Pipeline {
     pub name: String,
     /// Dataset id.
     pub dataset: String,
+    /// The table that a run shows.
+    pub show: String,
     /// Raised whenever the same rows would give other digits.
     pub metric_version: u32,
     /// Protocols; the first is the default.
@@ -79,6 +115,9 @@ pub struct Pipeline {
     /// Checks, after the steps.
     #[serde(default, rename = "check")]
     pub checks: Vec<Check>,
+    /// Findings, after the checks.
+    #[serde(default, rename = "finding")]
+    pub findings: Vec<FindingEntry>,
     /// The text it was read from.
     #[serde(skip)]
     pub text: String,
@@ -95,11 +134,10 @@ impl Pipeline {
             let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, "read the pipeline", e))?;
             return Ok(Self { path: Some(path.to_path_buf()), ..Self::parse(text, name)? });
         }
-        let path = format!("pipelines/{name}.toml");
-        let text = assets
-            .text(&path)
-            .map_err(|e| e.hint("give a dataset id (see `scorelake datasets`) or a file ending in .toml"))?;
-        Self::parse(text, &path)
+        let dataset = Dataset::find(assets, name)
+            .map_err(|e| e.hint("give a dataset id (see `scorelake datasets`) or a pipeline file ending in .toml"))?;
+        let path = format!("pipelines/{}.toml", dataset.id);
+        Self::parse(assets.text(&path)?, &path)
     }
 
     fn parse(text: String, path: &str) -> Result<Self> {
@@ -108,13 +146,13 @@ impl Pipeline {
         if pipeline.protocols.is_empty() {
             return Err(invalid("`protocols` is empty".into()));
         }
-        for step in &pipeline.steps {
-            for key in step.when.keys() {
+        let steps = pipeline.steps.iter().map(|step| (&step.sql, &step.when));
+        for (sql, when) in steps.chain(pipeline.checks.iter().map(|check| (&check.sql, &check.when))) {
+            for key in when.keys() {
                 let is_text = matches!(pipeline.parameters.get(key), Some(ParameterEntry::One(Parameter::Text(_))));
                 if key != "protocol" && !is_text {
                     return Err(invalid(format!(
-                        "step `{}`: `when` names `{key}`, which is neither `protocol` nor a text parameter",
-                        step.name
+                        "{sql}: `when` names `{key}`, which is neither `protocol` nor a text parameter"
                     )));
                 }
             }
@@ -122,10 +160,12 @@ impl Pipeline {
         Ok(Self { text, ..pipeline })
     }
 
-    /// The text of a SQL file: beside the pipeline file, in the `sql` folder next to its folder, or an asset.
+    /// A SQL file: beside the pipeline file, in the `sql` folder in or next to its folder, or an asset.
     fn sql(&self, assets: &Assets, file: &str) -> Result<SqlFile> {
         if let Some(folder) = self.path.as_ref().and_then(|path| path.parent()) {
-            for candidate in [folder.join(file), folder.join("sql").join(file), folder.join("../sql").join(file)] {
+            let name = Path::new(file).file_name().map_or_else(|| folder.join(file), |name| folder.join(name));
+            for candidate in [name, folder.join(file), folder.join("sql").join(file), folder.join("../sql").join(file)]
+            {
                 if candidate.is_file() {
                     let text = std::fs::read_to_string(&candidate).map_err(|e| Error::io(&candidate, "read", e))?;
                     return SqlFile::parse(&candidate.to_string_lossy(), text);
@@ -133,6 +173,6 @@ impl Pipeline {
             }
         }
         let path = format!("sql/{file}");
-        SqlFile::parse(&path, assets.text(&path).map_err(|e| e.with("pipeline", &self.name))?)
+        SqlFile::parse(&path, assets.text(&path)?)
     }
 }

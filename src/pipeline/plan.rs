@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
-use super::{Output, Parameter, ParameterEntry, Pipeline, SqlFile};
+use super::{FindingEntry, Output, Parameter, ParameterEntry, Pipeline, SqlFile};
 use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::TableSchema;
@@ -31,6 +31,24 @@ pub struct PlannedStep {
     pub schema: Option<TableSchema>,
 }
 
+/// A check that will run.
+#[derive(Debug, Clone)]
+pub struct PlannedCheck {
+    /// The query.
+    pub sql: SqlFile,
+    /// What to do if it fails.
+    pub hint: Option<String>,
+}
+
+/// A finding that will be asked for.
+#[derive(Debug, Clone)]
+pub struct PlannedFinding {
+    /// The query.
+    pub sql: SqlFile,
+    /// Level and text.
+    pub entry: FindingEntry,
+}
+
 /// What will be done.
 #[derive(Debug, Clone)]
 pub struct Plan {
@@ -42,16 +60,20 @@ pub struct Plan {
     pub protocol: String,
     /// The dataset's default protocol.
     pub default_protocol: String,
+    /// The table that a run shows.
+    pub show: String,
     /// Version of the metric.
     pub metric_version: u32,
-    /// Values bound in SQL, by flat name.
+    /// Values of parameters, by flat name.
     pub parameters: BTreeMap<String, Parameter>,
-    /// Whether all parameters have the pipeline's values.
+    /// Whether this is the dataset's built-in pipeline with its own parameters and queries: only that moves LATEST.
     pub is_default: bool,
     /// Steps in order.
     pub steps: Vec<PlannedStep>,
     /// Queries that must return no row.
-    pub checks: Vec<SqlFile>,
+    pub checks: Vec<PlannedCheck>,
+    /// Questions whose answers are told.
+    pub findings: Vec<PlannedFinding>,
     /// SHA-256 of the pipeline's text.
     pub pipeline_sha256: String,
 }
@@ -59,49 +81,100 @@ pub struct Plan {
 impl Plan {
     /// Makes the choices; a protocol, parameter or table that does not exist is an error.
     pub fn new(assets: &Assets, pipeline: &Pipeline, choices: &Choices) -> Result<Self> {
+        Self::chosen(assets, pipeline, choices).map_err(|e| match e.context("pipeline") {
+            Some(_) => e,
+            None => e.with(
+                "pipeline",
+                pipeline.path.as_ref().map_or_else(|| pipeline.name.clone(), |path| path.display().to_string()),
+            ),
+        })
+    }
+
+    fn chosen(assets: &Assets, pipeline: &Pipeline, choices: &Choices) -> Result<Self> {
         let dataset = Dataset::find(assets, &pipeline.dataset)?;
         let default_protocol = pipeline.protocols.first().cloned().unwrap_or_else(String::new);
         let protocol = choices.protocol.clone().unwrap_or_else(|| default_protocol.clone());
         if !pipeline.protocols.contains(&protocol) {
             return Err(Error::new(ErrorKind::Usage, format!("unknown protocol `{protocol}`"))
-                .with("pipeline", &pipeline.name)
                 .hint(format!("protocols: {}", pipeline.protocols.join(", "))));
         }
         let defaults = flatten(pipeline, &protocol)?;
         let mut parameters = defaults.clone();
         for (name, value) in &choices.parameters {
-            if parameters.insert(name.clone(), value.clone()).is_none() {
+            let Some(default) = defaults.get(name) else {
                 let known: Vec<_> = defaults.keys().cloned().collect();
                 return Err(Error::new(ErrorKind::Usage, format!("the pipeline has no parameter `{name}`"))
-                    .with("pipeline", &pipeline.name)
                     .hint(format!("parameters: {}", known.join(", "))));
-            }
+            };
+            parameters.insert(name.clone(), coerced(name, value, default)?);
         }
         let steps = planned_steps(assets, pipeline, &protocol, &parameters)?;
         let mut checks = Vec::new();
         for check in &pipeline.checks {
             let sql = pipeline.sql(assets, &check.sql)?;
             require(sql.output == Output::Check, &sql, "a check needs `-- output: check`")?;
-            checks.push(sql);
+            if holds(&check.when, &protocol, &parameters) {
+                checks.push(PlannedCheck { sql, hint: check.hint.clone() });
+            }
         }
-        Ok(Self {
+        let mut findings = Vec::new();
+        for entry in &pipeline.findings {
+            let sql = pipeline.sql(assets, &entry.sql)?;
+            require(sql.output == Output::Finding, &sql, "a finding needs `-- output: finding`")?;
+            findings.push(PlannedFinding { sql, entry: entry.clone() });
+        }
+        if !steps.iter().any(|step| step.name == pipeline.show && step.schema.is_some()) {
+            return Err(Error::new(
+                ErrorKind::Config,
+                format!("`show` names `{}`, which is no result table", pipeline.show),
+            ));
+        }
+        let mut plan = Self {
             name: pipeline.name.clone(),
-            dataset,
             is_default: parameters == defaults,
+            dataset,
             protocol,
             default_protocol,
+            show: pipeline.show.clone(),
             metric_version: pipeline.metric_version,
             parameters,
             steps,
             checks,
+            findings,
             pipeline_sha256: hex(&Sha256::digest(pipeline.text.as_bytes())),
-        })
+        };
+        plan.is_default &= plan.is_built_in(pipeline);
+        Ok(plan)
     }
 
-    /// The steps that make result tables.
-    pub fn outputs(&self) -> impl Iterator<Item = (&PlannedStep, &TableSchema)> {
-        self.steps.iter().filter_map(|step| step.schema.as_ref().map(|schema| (step, schema)))
+    /// Whether the pipeline and every query are the compiled-in ones, by content.
+    fn is_built_in(&self, pipeline: &Pipeline) -> bool {
+        let own = Assets::embedded();
+        let same = |path: &str, text: &str| own.text(path).is_ok_and(|built_in| built_in == text);
+        same(&format!("pipelines/{}.toml", self.dataset.id), &pipeline.text)
+            && self.queries().all(|sql| same(&sql.path, &sql.text))
     }
+
+    /// Every query that will run.
+    pub fn queries(&self) -> impl Iterator<Item = &SqlFile> {
+        let steps = self.steps.iter().map(|step| &step.sql);
+        let checks = self.checks.iter().map(|check| &check.sql);
+        steps.chain(checks).chain(self.findings.iter().map(|finding| &finding.sql))
+    }
+
+    /// What `$name` stands for in SQL: the parameters and the protocol.
+    pub fn bound(&self) -> BTreeMap<String, Parameter> {
+        let mut bound = self.parameters.clone();
+        bound.insert("protocol".into(), Parameter::Text(self.protocol.clone()));
+        bound
+    }
+}
+
+fn holds(when: &BTreeMap<String, String>, protocol: &str, parameters: &BTreeMap<String, Parameter>) -> bool {
+    when.iter().all(|(key, wanted)| match key.as_str() {
+        "protocol" => wanted == protocol,
+        name => matches!(parameters.get(name), Some(Parameter::Text(value)) if value == wanted),
+    })
 }
 
 fn planned_steps(
@@ -112,18 +185,11 @@ fn planned_steps(
 ) -> Result<Vec<PlannedStep>> {
     let mut steps: Vec<PlannedStep> = Vec::new();
     for step in &pipeline.steps {
-        let holds = step.when.iter().all(|(key, wanted)| match key.as_str() {
-            "protocol" => wanted == protocol,
-            name => matches!(parameters.get(name), Some(Parameter::Text(value)) if value == wanted),
-        });
         // Files of steps that do not run now must be right too.
         let sql = pipeline.sql(assets, &step.sql)?;
         require(sql.name == step.name, &sql, &format!("the header's name is not the step's name `{}`", step.name))?;
-        require(
-            !matches!(sql.output, Output::Check | Output::Explore),
-            &sql,
-            "a step needs output view, memory or table",
-        )?;
+        let keeps = matches!(sql.output, Output::View | Output::Memory | Output::Table);
+        require(keeps, &sql, "a step needs output view, memory or table")?;
         let schema = match sql.output {
             Output::Table => {
                 let schema = TableSchema::load(assets, &pipeline.dataset, &step.name)?;
@@ -136,22 +202,22 @@ fn planned_steps(
             }
             _ => None,
         };
-        if !holds {
+        if !holds(&step.when, protocol, parameters) {
             continue;
         }
         if steps.iter().any(|earlier| earlier.name == step.name) {
-            return Err(Error::new(ErrorKind::Config, format!("two steps `{}` run at once", step.name))
-                .with("pipeline", &pipeline.name));
+            return Err(Error::new(ErrorKind::Config, format!("two steps `{}` run at once", step.name)));
         }
         steps.push(PlannedStep { name: step.name.clone(), sql, schema });
     }
     for step in &pipeline.steps {
-        if !steps.iter().any(|planned| planned.name == step.name) {
-            let values: Vec<_> =
-                pipeline.steps.iter().filter(|other| other.name == step.name).map(|other| &other.when).collect();
+        // A step may belong to some protocols only, but a value of a parameter that fits no variant is a mistake.
+        let variants: Vec<_> =
+            pipeline.steps.iter().filter(|other| other.name == step.name).map(|other| &other.when).collect();
+        let by_parameter = variants.iter().all(|when| when.keys().any(|key| key != "protocol"));
+        if by_parameter && !steps.iter().any(|planned| planned.name == step.name) {
             return Err(Error::new(ErrorKind::Usage, format!("no step `{}` fits these parameters", step.name))
-                .with("pipeline", &pipeline.name)
-                .hint(format!("it runs when one of these holds: {values:?}")));
+                .hint(format!("it runs when one of these holds: {variants:?}")));
         }
     }
     Ok(steps)
@@ -159,6 +225,20 @@ fn planned_steps(
 
 fn require(holds: bool, sql: &SqlFile, message: &str) -> Result<()> {
     if holds { Ok(()) } else { Err(Error::new(ErrorKind::Config, message).with("file", &sql.path)) }
+}
+
+/// A value as the type of the parameter's default, so that 50 and 50.0 are one.
+fn coerced(name: &str, value: &Parameter, default: &Parameter) -> Result<Parameter> {
+    match (value, default) {
+        (Parameter::Int(value), Parameter::Float(_)) => Ok(Parameter::Float(*value as f64)),
+        (Parameter::Int(value), Parameter::Text(_)) => Ok(Parameter::Text(value.to_string())),
+        (Parameter::Float(value), Parameter::Text(_)) => Ok(Parameter::Text(value.to_string())),
+        (value, default) if std::mem::discriminant(value) == std::mem::discriminant(default) => Ok(value.clone()),
+        (_, default) => {
+            let wanted = if matches!(default, Parameter::Int(_)) { "an integer" } else { "a number" };
+            Err(Error::new(ErrorKind::Usage, format!("the parameter `{name}` is {wanted}")))
+        }
+    }
 }
 
 fn flatten(pipeline: &Pipeline, protocol: &str) -> Result<BTreeMap<String, Parameter>> {
@@ -171,7 +251,6 @@ fn flatten(pipeline: &Pipeline, protocol: &str) -> Result<BTreeMap<String, Param
             ParameterEntry::Many(values) if values.keys().any(|key| pipeline.protocols.contains(key)) => {
                 let value = values.get(protocol).ok_or_else(|| {
                     Error::new(ErrorKind::Config, format!("parameter `{name}` has no value for protocol `{protocol}`"))
-                        .with("pipeline", &pipeline.name)
                 })?;
                 flat.insert(name.clone(), value.clone());
             }

@@ -13,8 +13,14 @@ pub enum Output {
     Table,
     /// There must be none.
     Check,
+    /// One row, told to whoever reads the numbers.
+    Finding,
     /// Shown to a person.
     Explore,
+    /// The rows of a stored table that were not set aside.
+    Filter,
+    /// Asked when sources are published.
+    Lake,
 }
 
 /// A parsed file.
@@ -71,11 +77,13 @@ impl SqlFile {
             "memory" => Output::Memory,
             "table" => Output::Table,
             "check" => Output::Check,
+            "finding" => Output::Finding,
             "explore" => Output::Explore,
+            "filter" => Output::Filter,
+            "lake" => Output::Lake,
             other => {
-                return Err(
-                    invalid(1, format!("unknown output `{other}`")).hint("view, memory, table, check or explore")
-                );
+                return Err(invalid(1, format!("unknown output `{other}`"))
+                    .hint("view, memory, table, check, finding, explore, filter or lake"));
             }
         };
         let key = key.split(',').map(|column| column.trim().to_owned()).collect();

@@ -202,8 +202,10 @@ impl<'a> Parser<'a> {
             return self.leave();
         }
         loop {
-            if self.peek() != Some(b'"') {
-                return self.fail("no quoted name in an object");
+            match self.peek() {
+                Some(b'"') => {}
+                Some(_) => return self.fail("no quoted name in an object"),
+                None => return self.fail("end of text inside an object"),
             }
             let name = self.string()?;
             self.expect(b':', "no colon after a name")?;

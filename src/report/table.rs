@@ -3,9 +3,12 @@
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Float64Type, SchemaRef};
 use arrow::util::display::{ArrayFormatter, FormatOptions};
-use comfy_table::{CellAlignment, ContentArrangement, Table, TableComponent, presets};
+use comfy_table::{CellAlignment, ColumnConstraint, ContentArrangement, Table, TableComponent, Width, presets};
 
 use crate::error::Result;
+
+/// Characters below which a column of texts is not squeezed.
+const NARROWEST: u16 = 14;
 
 /// How a table is drawn.
 #[derive(Debug, Clone, Copy, Default)]
@@ -46,10 +49,15 @@ pub fn render(schema: &SchemaRef, batches: &[RecordBatch], options: TableOptions
         rows += batch.num_rows();
     }
     for (place, column) in shown.iter().enumerate() {
-        if schema.field(*column).data_type().is_numeric()
-            && let Some(column) = table.column_mut(place)
-        {
-            column.set_cell_alignment(CellAlignment::Right);
+        let is_number = schema.field(*column).data_type().is_numeric();
+        if let Some(column) = table.column_mut(place) {
+            if is_number {
+                // A number or its name broken over two lines would be read as another one.
+                column.set_cell_alignment(CellAlignment::Right);
+                column.set_constraint(ColumnConstraint::ContentWidth);
+            } else {
+                column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(NARROWEST)));
+            }
         }
     }
     let drawn: String = table.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
@@ -77,16 +85,17 @@ fn texts(column: &dyn Array, markdown: bool) -> Result<Vec<String>> {
     let format = FormatOptions::default().with_null(NULL);
     let formatter = ArrayFormatter::try_new(column, &format)?;
     let clean = |row| {
-        let text = printable(&formatter.value(row).to_string());
+        let text = printable(&formatter.value(row).to_string()).replace('\n', "\\n");
         if markdown { text.replace('|', "\\|") } else { text }
     };
     Ok((0..column.len()).map(clean).collect())
 }
 
-/// Control characters shown, not obeyed: data must not move the cursor or colour the terminal.
+/// Control characters shown, not obeyed: data must not move the cursor or colour the terminal. Line ends stay.
 pub(crate) fn printable(text: &str) -> String {
-    if !text.contains(|c: char| c.is_control()) {
+    let is_obeyed = |c: char| c.is_control() && c != '\n';
+    if !text.contains(is_obeyed) {
         return text.to_owned();
     }
-    text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
+    text.chars().flat_map(|c| if is_obeyed(c) { c.escape_default().collect() } else { vec![c] }).collect()
 }

@@ -80,6 +80,20 @@ pub struct Column {
     /// Unit of numbers.
     #[serde(default)]
     pub unit: Option<String>,
+    /// How it is stored.
+    #[serde(default)]
+    pub encoding: Encoding,
+}
+
+/// How a column is stored in Parquet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Encoding {
+    /// With a dictionary: values repeat.
+    #[default]
+    Dictionary,
+    /// As they are, without statistics: texts that hardly repeat.
+    Plain,
 }
 
 /// One table.

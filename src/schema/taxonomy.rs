@@ -3,10 +3,12 @@
 use std::collections::{HashMap, HashSet};
 
 use serde::Deserialize;
+use sha2::{Digest, Sha256};
 
 use super::dataset::read_csv;
 use crate::assets::Assets;
 use crate::error::Result;
+use crate::source::hex;
 
 /// A row of the rubric.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -78,14 +80,19 @@ pub struct Rubric {
     pub facets: Vec<Facet>,
     /// The pillars, in rubric order.
     pub pillars: Vec<Pillar>,
+    /// Digest of the files it was read from.
+    pub digest: String,
     by_path: HashMap<String, usize>,
 }
 
 impl Rubric {
     /// Reads the rubric of a dataset.
     pub fn load(assets: &Assets, dataset: &str) -> Result<Self> {
-        let facets: Vec<Facet> = read_csv(assets, &format!("data/taxonomy/{dataset}.csv"))?;
-        let aliases: Vec<Alias> = read_csv(assets, &format!("data/taxonomy/{dataset}-aliases.csv"))?;
+        let (path, aliases_path) =
+            (format!("data/taxonomy/{dataset}.csv"), format!("data/taxonomy/{dataset}-aliases.csv"));
+        let facets: Vec<Facet> = read_csv(assets, &path)?;
+        let aliases: Vec<Alias> = read_csv(assets, &aliases_path)?;
+        let digest = hex(&Sha256::digest(assets.text(&path)? + &assets.text(&aliases_path)?)[..8]);
         let mut pillars: Vec<Pillar> = Vec::new();
         for row in &facets {
             let at = match pillars.iter().position(|pillar| pillar.name == row.pillar) {
@@ -110,7 +117,7 @@ impl Rubric {
             }
         }
         let by_path = facets.iter().enumerate().map(|(at, row)| (row.path(), at)).collect();
-        Ok(Self { facets, pillars, by_path })
+        Ok(Self { facets, pillars, digest, by_path })
     }
 
     /// The facet of a path `pillar / capability / facet`; names may hold slashes, so the path is matched whole.

@@ -1,23 +1,28 @@
 //! Scoring: a plan's steps run in order on DataFusion; result tables are written as they come, sorted by their key.
 
-mod findings;
+mod inexact;
 mod tables;
 
-pub use findings::{Findings, findings};
+pub(crate) use tables::register as register_small_tables;
 
 use std::path::{Path, PathBuf};
 
-use arrow::array::RecordBatch;
+use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::compute::cast;
+use arrow::datatypes::{DataType, Int64Type};
 use datafusion::prelude::DataFrame;
+use serde::{Deserialize, Serialize};
 
 use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
 use crate::lake::manifest::Manifest;
 use crate::lake::session::{Engine, EngineOptions};
-use crate::lake::{Lake, ParquetSettings, PartWriter};
-use crate::pipeline::{Output, Plan, PlannedStep, SqlFile};
+use crate::lake::{Lake, PartWriter};
+use crate::pipeline::{Level, Output, Plan, PlannedCheck, PlannedFinding, PlannedStep, SqlFile};
 use crate::schema::TableSchema;
+
+/// zstd level of result tables.
+const LEVEL: i32 = 3;
 
 /// A result table on disk.
 #[derive(Debug, Clone)]
@@ -36,7 +41,22 @@ pub struct Scored {
     /// Result tables, in the order of the steps.
     pub tables: Vec<ScoredTable>,
     /// What the reader of the numbers should know.
-    pub findings: Findings,
+    pub findings: Vec<Finding>,
+}
+
+/// The answer to a finding's question.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Finding {
+    /// Name of the query.
+    pub name: String,
+    /// How much it matters.
+    pub level: Level,
+    /// The count.
+    pub n: i64,
+    /// What is told.
+    pub text: String,
+    /// Whether it is worth telling.
+    pub is_told: bool,
 }
 
 /// Scores what a manifest names into Parquet files under `dir`: session, steps, checks, findings.
@@ -51,7 +71,7 @@ pub fn score(
 ) -> Result<Scored> {
     let engine = Engine::new(assets, options, &plan.dataset.sql_schema)?;
     engine.register_dataset(&plan.dataset, lake, manifest)?;
-    tables::register(assets, &engine, plan)?;
+    tables::register(assets, &engine, &plan.dataset)?;
     let mut tables = Vec::new();
     for step in &plan.steps {
         if let Some(table) = run_step(&engine, plan, step, dir)? {
@@ -62,7 +82,7 @@ pub fn score(
     for check in &plan.checks {
         run_check(&engine, plan, check)?;
     }
-    let findings = findings(&engine)?;
+    let findings = plan.findings.iter().map(|finding| ask(&engine, plan, finding)).collect::<Result<_>>()?;
     Ok(Scored { tables, findings })
 }
 
@@ -71,7 +91,7 @@ pub fn dry_run(assets: &Assets, plan: &Plan, options: EngineOptions) -> Result<(
     let engine = Engine::new(assets, options, &plan.dataset.sql_schema)?;
     let nowhere = Lake::nowhere();
     engine.register_dataset(&plan.dataset, &nowhere, &Manifest::empty(&plan.dataset.id))?;
-    tables::register(assets, &engine, plan)?;
+    tables::register(assets, &engine, &plan.dataset)?;
     for step in &plan.steps {
         let frame = planned(&engine, plan, &step.sql)?;
         if let Some(schema) = &step.schema {
@@ -80,14 +100,22 @@ pub fn dry_run(assets: &Assets, plan: &Plan, options: EngineOptions) -> Result<(
         engine.register_view(&plan.dataset.sql_schema, &step.name, frame)?;
     }
     for check in &plan.checks {
-        planned(&engine, plan, check)?;
+        planned(&engine, plan, &check.sql)?;
+    }
+    for finding in &plan.findings {
+        let frame = planned(&engine, plan, &finding.sql)?;
+        let types: Vec<_> = frame.schema().fields().iter().map(|field| field.data_type().clone()).collect();
+        if !matches!(types.as_slice(), [DataType::Int64, DataType::Utf8 | DataType::Utf8View | DataType::LargeUtf8]) {
+            return Err(Error::new(ErrorKind::Config, "a finding gives one row of a BIGINT `n` and a text `detail`")
+                .with("file", &finding.sql.path));
+        }
     }
     Ok(())
 }
 
 fn planned(engine: &Engine, plan: &Plan, sql: &SqlFile) -> Result<DataFrame> {
-    let frame = engine.plan_with(&sql.text, &plan.parameters).map_err(|e| e.with("file", &sql.path))?;
-    tables::refuse_inexact(frame.logical_plan()).map_err(|e| e.with("file", &sql.path))?;
+    let frame = engine.plan_with(&sql.text, &plan.bound()).map_err(|e| e.with("file", &sql.path))?;
+    inexact::refuse(frame.logical_plan()).map_err(|e| e.with("file", &sql.path))?;
     Ok(frame)
 }
 
@@ -146,7 +174,7 @@ fn require_columns(frame: &DataFrame, schema: &TableSchema, sql: &SqlFile) -> Re
 
 fn write(engine: &Engine, frame: DataFrame, schema: &TableSchema, path: &Path) -> Result<u64> {
     let arrow = schema.arrow();
-    let mut writer = PartWriter::create(path, schema, ParquetSettings { level: 3, text_column: None })?;
+    let mut writer = PartWriter::create(path, schema, LEVEL)?;
     engine.stream(frame, |batch| {
         let columns = batch.columns().iter().zip(arrow.fields()).map(|(column, field)| cast(column, field.data_type()));
         let columns = columns.collect::<Result<Vec<_>, _>>()?;
@@ -155,12 +183,34 @@ fn write(engine: &Engine, frame: DataFrame, schema: &TableSchema, path: &Path) -
     writer.finish()
 }
 
-fn run_check(engine: &Engine, plan: &Plan, check: &SqlFile) -> Result<()> {
-    let rows = engine.collect(planned(engine, plan, check)?)?;
+fn run_check(engine: &Engine, plan: &Plan, check: &PlannedCheck) -> Result<()> {
+    let rows = engine.collect(planned(engine, plan, &check.sql)?)?;
     let Some(batch) = rows.iter().find(|batch| batch.num_rows() > 0) else { return Ok(()) };
-    let first = tables::row_text(batch, 0)?;
-    Err(Error::new(ErrorKind::Check, format!("a check failed: {}", check.question))
-        .with("file", &check.path)
-        .with("first row", first)
-        .hint("nothing was published; this is a fault of the pipeline or of scorelake, not of the data"))
+    let error =
+        Error::new(ErrorKind::Check, format!("a check failed: {}", check.sql.question)).with("file", &check.sql.path);
+    Err(match &check.hint {
+        Some(hint) => error.hint(hint),
+        None => error
+            .with("first row", tables::row_text(batch, 0)?)
+            .hint("nothing was published; this is a fault of the pipeline or of scorelake, not of the data"),
+    })
+}
+
+fn ask(engine: &Engine, plan: &Plan, finding: &PlannedFinding) -> Result<Finding> {
+    let rows = engine.collect(planned(engine, plan, &finding.sql)?)?;
+    let row = rows
+        .iter()
+        .find(|batch| batch.num_rows() > 0)
+        .ok_or_else(|| Error::new(ErrorKind::Config, "a finding gave no row").with("file", &finding.sql.path))?;
+    let n = row.column(0).as_primitive::<Int64Type>().value(0);
+    let detail = cast(row.column(1), &DataType::Utf8)?;
+    let detail = detail.as_string::<i32>();
+    let detail = if detail.is_null(0) { "" } else { detail.value(0) };
+    Ok(Finding {
+        name: finding.sql.name.clone(),
+        level: finding.entry.level,
+        n,
+        text: finding.entry.text.replace("{n}", &n.to_string()).replace("{detail}", detail),
+        is_told: n > 0 || finding.entry.always,
+    })
 }

@@ -1,20 +1,16 @@
-//! Small tables that every pipeline sees, and rules that every query keeps.
+//! Small tables that every pipeline and every question sees.
 
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
-use arrow::datatypes::{DataType, Field, Schema};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 use arrow::util::display::{ArrayFormatter, FormatOptions};
-use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan};
 use serde::Deserialize;
 
 use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
 use crate::lake::session::Engine;
-use crate::pipeline::Plan;
-use crate::schema::dataset::read_csv;
-use crate::schema::taxonomy::Rubric;
+use crate::schema::dataset::{Dataset, read_csv};
 
 #[derive(Deserialize)]
 struct DisplayName {
@@ -23,63 +19,43 @@ struct DisplayName {
     display_name: String,
 }
 
-/// Registers `taxonomy` and `display_names`.
-pub(super) fn register(assets: &Assets, engine: &Engine, plan: &Plan) -> Result<()> {
-    let rubric = Rubric::load(assets, &plan.dataset.id)?;
-    let texts = |get: fn(&crate::schema::taxonomy::Facet) -> &str| -> ArrayRef {
-        Arc::new(StringArray::from_iter_values(rubric.facets.iter().map(get)))
-    };
-    let text = |name: &str| Field::new(name, DataType::Utf8, false);
-    let schema = Arc::new(Schema::new(vec![
-        text("pillar"),
-        text("capability"),
-        text("facet"),
-        Field::new("position", DataType::Int64, false),
-    ]));
-    let positions: ArrayRef = Arc::new(Int64Array::from_iter_values(1..=rubric.facets.len() as i64));
-    let columns = vec![texts(|row| &row.pillar), texts(|row| &row.capability), texts(|row| &row.facet), positions];
-    let batch = RecordBatch::try_new(Arc::clone(&schema), columns)?;
-    engine.register_batches(&plan.dataset.sql_schema, "taxonomy", schema, vec![batch])?;
-
+/// Registers `display_names` and, where the dataset has one, its `taxonomy`, in the dataset's schema.
+pub(crate) fn register(assets: &Assets, engine: &Engine, dataset: &Dataset) -> Result<()> {
+    let path = format!("data/taxonomy/{}.csv", dataset.id);
+    if assets.list("data/taxonomy", "csv")?.contains(&path) {
+        let (schema, batch) = taxonomy(assets, &path)?;
+        engine.register_batches(&dataset.sql_schema, "taxonomy", schema, vec![batch])?;
+    }
     let names: Vec<DisplayName> = read_csv(assets, "data/models.csv")?;
-    let names: Vec<_> = names.into_iter().filter(|name| name.dataset == plan.dataset.id).collect();
+    let names: Vec<_> = names.into_iter().filter(|name| name.dataset == dataset.id).collect();
     let schema = Arc::new(Schema::new(vec![text("model"), text("display_name")]));
     let columns: Vec<ArrayRef> = vec![
         Arc::new(StringArray::from_iter_values(names.iter().map(|name| &name.model))),
         Arc::new(StringArray::from_iter_values(names.iter().map(|name| &name.display_name))),
     ];
     let batch = RecordBatch::try_new(Arc::clone(&schema), columns)?;
-    engine.register_batches(&plan.dataset.sql_schema, "display_names", schema, vec![batch])
+    engine.register_batches(&dataset.sql_schema, "display_names", schema, vec![batch])
 }
 
-/// Refuses AVG and SUM over doubles: their last digits depend on the order of rows.
-pub(super) fn refuse_inexact(plan: &LogicalPlan) -> Result<()> {
-    let mut inexact = None;
-    plan.apply_with_subqueries(|node| {
-        let LogicalPlan::Aggregate(aggregate) = node else { return Ok(TreeNodeRecursion::Continue) };
-        for expr in &aggregate.aggr_expr {
-            expr.apply(|inner| {
-                if let Expr::AggregateFunction(function) = inner {
-                    let name = function.func.name();
-                    let is_float = function
-                        .params
-                        .args
-                        .iter()
-                        .any(|arg| arg.get_type(aggregate.input.schema()).is_ok_and(|kind| kind.is_floating()));
-                    if name == "avg" || name == "sum" && is_float {
-                        inexact = Some(name.to_owned());
-                    }
-                }
-                Ok(TreeNodeRecursion::Continue)
-            })?;
-        }
-        Ok(TreeNodeRecursion::Continue)
-    })?;
-    match inexact {
-        None => Ok(()),
-        Some(name) => Err(Error::new(ErrorKind::Config, format!("{name} over doubles depends on the order of rows"))
-            .hint(format!("use exact_{name}"))),
-    }
+fn text(name: &str) -> Field {
+    Field::new(name, DataType::Utf8, false)
+}
+
+/// The file's columns as texts, and `position`, the row from 1.
+fn taxonomy(assets: &Assets, path: &str) -> Result<(SchemaRef, RecordBatch)> {
+    let invalid = |e: csv::Error| Error::new(ErrorKind::Config, e.to_string()).with("file", path).caused_by(e);
+    let file = assets.text(path)?;
+    let mut reader = csv::Reader::from_reader(file.as_bytes());
+    let headers = reader.headers().map_err(invalid)?.clone();
+    let rows = reader.records().collect::<Result<Vec<_>, _>>().map_err(invalid)?;
+    let mut fields: Vec<Field> = headers.iter().map(text).collect();
+    fields.push(Field::new("position", DataType::Int64, false));
+    let mut columns: Vec<ArrayRef> = (0..headers.len())
+        .map(|at| -> ArrayRef { Arc::new(rows.iter().map(|row| row.get(at)).collect::<StringArray>()) })
+        .collect();
+    columns.push(Arc::new(Int64Array::from_iter_values(1..=rows.len() as i64)));
+    let schema = Arc::new(Schema::new(fields));
+    Ok((Arc::clone(&schema), RecordBatch::try_new(schema, columns)?))
 }
 
 /// A row as `column=value, …`, for messages.

@@ -11,6 +11,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::SourceOptions;
 use crate::lake::require_format;
 use crate::pipeline::Parameter;
+use crate::schema::{Column, ColumnType, Encoding, TableKind, TableSchema};
+use crate::score::Finding;
 use crate::source::hex;
 
 /// A result table of a snapshot.
@@ -29,6 +31,48 @@ pub struct SnapshotTable {
     pub sha256: String,
     /// SHA-256 of the canonical encoding of its rows.
     pub rows_sha256: String,
+    /// Columns that identify a row.
+    pub key: Vec<String>,
+    /// Columns by which the rows are sorted.
+    pub order: Vec<String>,
+    /// Its columns, in order.
+    pub columns: Vec<SnapshotColumn>,
+}
+
+/// A column of a result table: a snapshot stays readable when the schemas of a later version change.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SnapshotColumn {
+    /// Name.
+    pub name: String,
+    /// Type.
+    #[serde(rename = "type")]
+    pub column_type: ColumnType,
+    /// Whether null occurs.
+    pub nullable: bool,
+}
+
+impl SnapshotTable {
+    /// The schema it was written with.
+    pub fn schema(&self, dataset: &str) -> TableSchema {
+        let column = |column: &SnapshotColumn| Column {
+            name: column.name.clone(),
+            column_type: column.column_type,
+            nullable: column.nullable,
+            meaning: String::new(),
+            unit: None,
+            encoding: Encoding::default(),
+        };
+        TableSchema {
+            dataset: dataset.into(),
+            table: self.name.clone(),
+            kind: TableKind::Result,
+            grain: String::new(),
+            key: self.key.clone(),
+            order: self.order.clone(),
+            columns: self.columns.iter().map(column).collect(),
+        }
+    }
 }
 
 /// A source that was scored.
@@ -36,7 +80,7 @@ pub struct SnapshotTable {
 #[serde(deny_unknown_fields)]
 pub struct Input {
     /// Where it was read from.
-    pub uri: String,
+    pub uris: Vec<String>,
     /// Size.
     pub size: u64,
     /// SHA-256 of the file as stored.
@@ -45,6 +89,8 @@ pub struct Input {
     pub records: u64,
     /// Of those, rejected.
     pub rejected: u64,
+    /// Identity of the reader: its version and the rubric it read by.
+    pub reader: String,
     /// What was said about it at ingest.
     pub options: SourceOptions,
 }
@@ -82,7 +128,7 @@ pub struct SnapshotManifest {
     /// Rows of the ledger of level `all`.
     pub ledger: Vec<Value>,
     /// What a reader should know.
-    pub findings: Value,
+    pub findings: Vec<Finding>,
     /// What was scored.
     pub inputs: Vec<Input>,
     /// SHA-256 of this file with this field empty.

@@ -5,7 +5,7 @@ mod manifest;
 mod publish;
 mod verify;
 
-pub use manifest::{Input, SnapshotManifest, SnapshotTable};
+pub use manifest::{Input, SnapshotColumn, SnapshotManifest, SnapshotTable};
 pub use publish::{Published, publish};
 pub use verify::{Verified, verify};
 
@@ -13,6 +13,7 @@ use std::path::PathBuf;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::lake::Lake;
+use crate::schema::TableSchema;
 
 /// A snapshot on disk.
 #[derive(Debug, Clone)]
@@ -29,19 +30,22 @@ impl Snapshot {
         Ok(Self { manifest: SnapshotManifest::load(&dir)?, dir })
     }
 
-    /// The file of a table.
-    pub fn table_path(&self, table: &str) -> Result<PathBuf> {
+    /// The file of a table, and the schema it was written with.
+    pub fn table(&self, table: &str) -> Result<(PathBuf, TableSchema)> {
         let found = self.manifest.tables.iter().find(|entry| entry.name == table).ok_or_else(|| {
             let names: Vec<_> = self.manifest.tables.iter().map(|entry| entry.name.as_str()).collect();
-            Error::new(ErrorKind::Usage, format!("the snapshot has no table `{table}`"))
-                .hint(format!("tables: {}", names.join(", ")))
+            let sql = self.manifest.dataset.replace('-', "_");
+            Error::new(ErrorKind::Usage, format!("the snapshot has no table `{table}`")).hint(format!(
+                "tables: {}; tables of the lake are read with `scorelake sql \"SELECT * FROM {sql}.prompts\"`",
+                names.join(", ")
+            ))
         })?;
-        Ok(self.dir.join(&found.file))
+        Ok((self.dir.join(&found.file), found.schema(&self.manifest.dataset)))
     }
 }
 
-/// All snapshots of a dataset, by id.
-pub fn list(lake: &Lake, dataset: &str) -> Result<Vec<Snapshot>> {
+/// Folders of all snapshots of a dataset, by id.
+pub fn folders(lake: &Lake, dataset: &str) -> Result<Vec<PathBuf>> {
     let dir = lake.snapshots_dir(dataset);
     let mut dirs = Vec::new();
     match std::fs::read_dir(&dir) {
@@ -57,7 +61,7 @@ pub fn list(lake: &Lake, dataset: &str) -> Result<Vec<Snapshot>> {
         Err(e) => return Err(Error::io(&dir, "list", e)),
     }
     dirs.sort();
-    dirs.into_iter().map(Snapshot::open).collect()
+    Ok(dirs)
 }
 
 /// The id that `LATEST-<protocol>` names, if there is one.
@@ -72,7 +76,6 @@ pub fn latest(lake: &Lake, dataset: &str, protocol: &str) -> Result<Option<Strin
 
 /// Finds a snapshot by an id, a unique prefix of one, or a protocol; without a reference by the default protocol.
 pub fn find(lake: &Lake, dataset: &str, protocols: &[String], reference: Option<&str>) -> Result<Snapshot> {
-    let snapshots = list(lake, dataset)?;
     let none = |message: String| {
         Error::new(ErrorKind::Lake, message)
             .with("dataset", dataset)
@@ -86,15 +89,13 @@ pub fn find(lake: &Lake, dataset: &str, protocols: &[String], reference: Option<
             latest(lake, dataset, protocol)?.ok_or_else(|| none(format!("no snapshot of protocol `{protocol}`")))?
         }
     };
-    let mut found: Vec<Snapshot> =
-        snapshots.into_iter().filter(|snapshot| snapshot.manifest.id.starts_with(&wanted)).collect();
+    let name = |dir: &PathBuf| dir.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+    let mut found = folders(lake, dataset)?;
+    found.retain(|dir| name(dir).starts_with(&wanted));
     match found.len() {
-        1 => Ok(found.remove(0)),
+        1 => Snapshot::open(found.remove(0)),
         0 => Err(none(format!("no snapshot `{wanted}`"))),
-        _ => {
-            let ids: Vec<_> = found.iter().map(|snapshot| snapshot.manifest.id.as_str()).collect();
-            Err(Error::new(ErrorKind::Usage, format!("`{wanted}` begins several ids"))
-                .hint(format!("one of {}", ids.join(", "))))
-        }
+        _ => Err(Error::new(ErrorKind::Usage, format!("`{wanted}` begins several ids"))
+            .hint(format!("one of {}", found.iter().map(name).collect::<Vec<_>>().join(", ")))),
     }
 }

@@ -8,12 +8,13 @@ use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
-use super::manifest::{Input, SnapshotManifest, SnapshotTable};
+use super::manifest::{Input, SnapshotColumn, SnapshotManifest, SnapshotTable};
 use super::{Snapshot, digest};
 use crate::error::{Error, ErrorKind, Result};
 use crate::lake::manifest::Manifest;
-use crate::lake::{Lake, Staging, write_atomically};
-use crate::pipeline::Plan;
+use crate::lake::{self, Lake, Staging, write_atomically};
+use crate::pipeline::{Level, Plan};
+use crate::schema::Column;
 use crate::score::{Scored, ScoredTable};
 use crate::source::{self, hex};
 
@@ -26,6 +27,10 @@ pub struct Published {
     pub was_there: bool,
     /// Whether `LATEST-<protocol>` names it now.
     pub is_latest: bool,
+    /// Whether it would, had the lake not changed while it was scored.
+    pub is_outdated: bool,
+    /// complete or partial, by this run's inputs: an equal snapshot may have come from others.
+    pub status: String,
 }
 
 /// Publishes scored tables: digest, manifest, rename, and the latest pointer.
@@ -44,11 +49,24 @@ pub fn publish(
     std::fs::create_dir_all(&parent).map_err(|e| Error::io(&parent, "make the folder", e))?;
     let dir = parent.join(&manifest.id);
     let was_there = place(staging.path(), &dir, &manifest)?;
-    let is_latest = plan.is_default && may_be_latest;
-    if is_latest {
-        write_atomically(&parent.join(format!("LATEST-{}", plan.protocol)), format!("{}\n", manifest.id).as_bytes())?;
+    let mut published = Published {
+        was_there,
+        is_latest: false,
+        is_outdated: false,
+        status: manifest.status,
+        snapshot: Snapshot::open(dir)?,
+    };
+    if plan.is_default && may_be_latest {
+        // A slow scoring must not put an older lake's result over a newer one.
+        let _lock = lake::lock(lake, &plan.dataset.id)?;
+        published.is_outdated = Manifest::load(lake, &plan.dataset.id)? != *sources;
+        published.is_latest = !published.is_outdated;
+        if published.is_latest {
+            let id = &published.snapshot.manifest.id;
+            write_atomically(&parent.join(format!("LATEST-{}", plan.protocol)), format!("{id}\n").as_bytes())?;
+        }
     }
-    Ok(Published { snapshot: Snapshot::open(dir)?, was_there, is_latest })
+    Ok(published)
 }
 
 /// Renames the folder to its id; true if an equal one was there. Of two processes with one result either may win.
@@ -81,17 +99,18 @@ fn manifest(sources: &Manifest, plan: &Plan, scored: &Scored) -> Result<Snapshot
         .sources
         .iter()
         .map(|source| Input {
-            uri: source.uri.clone(),
+            uris: source.uris.clone(),
             size: source.size,
             sha256: source.sha256.clone(),
             records: source.records,
             rejected: source.rejected,
+            reader: source.reader.clone(),
             options: source.options.clone(),
         })
         .collect();
-    inputs.sort_by(|a, b| (&a.sha256, &a.uri).cmp(&(&b.sha256, &b.uri)));
-    let partial = inputs.iter().any(|input| input.rejected > 0) || scored.findings.unmatched > 0;
-    let texts = plan.steps.iter().map(|step| &step.sql).chain(&plan.checks);
+    inputs.sort_by(|a, b| (&a.sha256, &a.uris).cmp(&(&b.sha256, &b.uris)));
+    let left_out = scored.findings.iter().any(|finding| finding.level == Level::Partial && finding.n > 0);
+    let partial = inputs.iter().any(|input| input.rejected > 0) || left_out;
     let mut manifest = SnapshotManifest {
         format: SnapshotManifest::FORMAT,
         id: String::new(),
@@ -104,11 +123,10 @@ fn manifest(sources: &Manifest, plan: &Plan, scored: &Scored) -> Result<Snapshot
         tool: concat!("scorelake ", env!("CARGO_PKG_VERSION")).into(),
         pipeline: plan.name.clone(),
         pipeline_sha256: plan.pipeline_sha256.clone(),
-        sql_sha256: texts.map(|sql| (sql.path.clone(), hex(&Sha256::digest(sql.text.as_bytes())))).collect(),
+        sql_sha256: plan.queries().map(|sql| (sql.path.clone(), hex(&Sha256::digest(sql.text.as_bytes())))).collect(),
         tables: scored.tables.iter().map(entry).collect::<Result<_>>()?,
         ledger: ledger_totals(&scored.tables)?,
-        findings: serde_json::to_value(&scored.findings)
-            .map_err(|e| Error::new(ErrorKind::Check, e.to_string()).caused_by(e))?,
+        findings: scored.findings.clone(),
         inputs,
         manifest_sha256: String::new(),
     };
@@ -126,7 +144,14 @@ fn entry(table: &ScoredTable) -> Result<SnapshotTable> {
         bytes,
         sha256: source::digest(&table.path)?,
         rows_sha256,
+        key: table.schema.key.clone(),
+        order: table.schema.sort_columns().to_vec(),
+        columns: table.schema.columns.iter().map(column).collect(),
     })
+}
+
+fn column(column: &Column) -> SnapshotColumn {
+    SnapshotColumn { name: column.name.clone(), column_type: column.column_type, nullable: column.nullable }
 }
 
 /// The ledger's rows of level `all`, as JSON objects.

@@ -3,9 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::{Snapshot, SnapshotManifest, digest};
-use crate::assets::Assets;
 use crate::error::{Error, Result};
-use crate::schema::TableSchema;
 use crate::source;
 
 /// What verifying found.
@@ -30,8 +28,6 @@ pub fn verify(snapshot: &Snapshot) -> Result<Verified> {
     if text != manifest.to_text()? {
         found.problems.push("manifest.json: its own digest differs: the file was changed".into());
     }
-    // Schemas are part of the snapshot's meaning: those compiled in describe what this version wrote.
-    let assets = Assets::embedded();
     let mut recomputed = SnapshotManifest { tables: Vec::new(), ..manifest.clone() };
     for table in &manifest.tables {
         let file = snapshot.dir.join(&table.file);
@@ -47,8 +43,7 @@ pub fn verify(snapshot: &Snapshot) -> Result<Verified> {
                 .problems
                 .push(format!("{}: the file's SHA-256 is {sha256}, recorded is {}", table.file, table.sha256));
         }
-        let schema = TableSchema::load(&assets, &manifest.dataset, &table.name)?;
-        match digest::table(&file, &schema) {
+        match digest::table(&file, &table.schema(&manifest.dataset)) {
             Ok((rows_sha256, rows)) => {
                 found.rows += rows;
                 if rows != table.rows {

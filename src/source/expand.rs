@@ -1,6 +1,6 @@
 //! Inputs as given on the command line become a sorted list of files.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 use super::Location;
@@ -41,9 +41,9 @@ fn expand_one(input: &str, found: &mut BTreeMap<PathBuf, Location>, passed_over:
     }
     let path = Path::new(input);
     if path.is_dir() {
-        let before = found.len();
-        walk(path, found, passed_over)?;
-        if found.len() == before && passed_over.is_empty() {
+        let mut walk = Walk { found, passed_over, seen: BTreeSet::new(), files: 0 };
+        walk.dir(path)?;
+        if walk.files == 0 {
             return Err(no_file(input, "the directory holds no .jsonl, .ndjson or .json file"));
         }
         return Ok(());
@@ -60,11 +60,11 @@ fn expand_one(input: &str, found: &mut BTreeMap<PathBuf, Location>, passed_over:
     for entry in pattern {
         let path = entry.map_err(|e| {
             let path = e.path().to_path_buf();
-            Error::io(path, "list", e.into())
+            Error::unreadable(path, "list", e.into())
         })?;
         any = true;
         if path.is_dir() {
-            walk(&path, found, passed_over)?;
+            Walk { found, passed_over, seen: BTreeSet::new(), files: 0 }.dir(&path)?;
         } else {
             add(&path, found)?;
         }
@@ -76,26 +76,41 @@ fn no_file(input: &str, message: &str) -> Error {
     Error::new(ErrorKind::Input, message).with("input", input).hint("check the path")
 }
 
-fn walk(dir: &Path, found: &mut BTreeMap<PathBuf, Location>, passed_over: &mut Vec<PathBuf>) -> Result<()> {
-    let mut paths = Vec::new();
-    for entry in std::fs::read_dir(dir).map_err(|e| Error::io(dir, "list", e))? {
-        paths.push(entry.map_err(|e| Error::io(dir, "list", e))?.path());
-    }
-    paths.sort();
-    for path in paths {
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_else(String::new);
-        if name.starts_with('.') {
-            continue;
+/// A walk through a directory; a link back to a folder above is not followed again.
+struct Walk<'a> {
+    found: &'a mut BTreeMap<PathBuf, Location>,
+    passed_over: &'a mut Vec<PathBuf>,
+    seen: BTreeSet<PathBuf>,
+    files: usize,
+}
+
+impl Walk<'_> {
+    fn dir(&mut self, dir: &Path) -> Result<()> {
+        let real = dir.canonicalize().map_err(|e| Error::unreadable(dir, "list", e))?;
+        if !self.seen.insert(real) {
+            return Ok(());
         }
-        if path.is_dir() {
-            walk(&path, found, passed_over)?;
-        } else if is_data(&name) {
-            add(&path, found)?;
-        } else {
-            passed_over.push(path);
+        let mut paths = Vec::new();
+        for entry in std::fs::read_dir(dir).map_err(|e| Error::unreadable(dir, "list", e))? {
+            paths.push(entry.map_err(|e| Error::unreadable(dir, "list", e))?.path());
         }
+        paths.sort();
+        for path in paths {
+            let name = path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+            if name.starts_with('.') {
+                continue;
+            }
+            if path.is_dir() {
+                self.dir(&path)?;
+            } else if is_data(&name) {
+                add(&path, self.found)?;
+                self.files += 1;
+            } else {
+                self.passed_over.push(path);
+            }
+        }
+        Ok(())
     }
-    Ok(())
 }
 
 fn is_data(name: &str) -> bool {
@@ -105,8 +120,14 @@ fn is_data(name: &str) -> bool {
 }
 
 fn add(path: &Path, found: &mut BTreeMap<PathBuf, Location>) -> Result<()> {
-    let absolute = path.canonicalize().map_err(|e| Error::io(path, "open", e))?;
-    let size = std::fs::metadata(&absolute).map_err(|e| Error::io(path, "open", e))?.len();
+    let absolute = path.canonicalize().map_err(|e| Error::unreadable(path, "open", e))?;
+    let metadata = std::fs::metadata(&absolute).map_err(|e| Error::unreadable(path, "open", e))?;
+    if !metadata.is_file() {
+        return Err(Error::new(ErrorKind::Input, "no regular file: it would be read twice")
+            .with("file", path.display())
+            .hint("write it to a file first"));
+    }
+    let size = metadata.len();
     let uri = absolute.to_string_lossy().into_owned();
     found.insert(absolute.clone(), Location { uri, path: absolute, size });
     Ok(())

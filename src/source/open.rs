@@ -45,11 +45,11 @@ impl Read for CountingReader {
 
 /// Opens a file; `.gz` (several members too) and `.zst` are recognised by content, not by name.
 pub fn open(location: &Location) -> Result<Opened> {
-    let file = File::open(&location.path).map_err(|e| Error::io(&location.path, "open", e))?;
+    let file = File::open(&location.path).map_err(|e| Error::unreadable(&location.path, "open", e))?;
     let position = Arc::new(AtomicU64::new(0));
     let mut raw = CountingReader { file, position: Arc::clone(&position) };
     let mut magic = Vec::with_capacity(4);
-    raw.by_ref().take(4).read_to_end(&mut magic).map_err(|e| Error::io(&location.path, "read", e))?;
+    raw.by_ref().take(4).read_to_end(&mut magic).map_err(|e| Error::unreadable(&location.path, "read", e))?;
     let is_gzip = magic.starts_with(&[0x1f, 0x8b]);
     let is_zstd = magic == [0x28, 0xb5, 0x2f, 0xfd];
     if magic == *b"PAR1" || magic.starts_with(b"PK\x03\x04") {
@@ -62,7 +62,7 @@ pub fn open(location: &Location) -> Result<Opened> {
         Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(BUFFER, bytes)))
     } else if is_zstd {
         let decoder = zstd::Decoder::with_buffer(BufReader::with_capacity(BUFFER, bytes));
-        Box::new(decoder.map_err(|e| Error::io(&location.path, "open", e))?)
+        Box::new(decoder.map_err(|e| Error::unreadable(&location.path, "open", e))?)
     } else {
         Box::new(bytes)
     };
@@ -71,11 +71,11 @@ pub fn open(location: &Location) -> Result<Opened> {
 
 /// SHA-256 of a file as stored, in hexadecimal.
 pub fn digest(path: &std::path::Path) -> Result<String> {
-    let mut file = File::open(path).map_err(|e| Error::io(path, "open", e))?;
+    let mut file = File::open(path).map_err(|e| Error::unreadable(path, "open", e))?;
     let mut sha256 = Sha256::new();
     let mut buffer = vec![0; BUFFER];
     loop {
-        let count = file.read(&mut buffer).map_err(|e| Error::io(path, "read", e))?;
+        let count = file.read(&mut buffer).map_err(|e| Error::unreadable(path, "read", e))?;
         if count == 0 {
             return Ok(hex(&sha256.finalize()));
         }

@@ -127,7 +127,7 @@ impl Generator {
         member("prompt_cn", &prompt_cn.into());
         member("prompt_en", &prompt_en.into());
         member("dims_en", &prompt.dims_en.clone().into());
-        let facets = metadata::facets(&prompt.dims_en, &self.rubric, &mut Notes::new());
+        let facets = metadata::facets(&prompt.dims_en, &self.rubric, &mut Notes::default());
         for (place, model) in (0..).zip(&self.options.models) {
             member(model, &format!("images/{model}/{:04}.png", prompt.id).into());
             for (language, suffix) in [(0, ""), (1, "_en")] {

@@ -257,7 +257,7 @@ fn b05_ids_join_whatever_their_type() {
         ["7", "8", "9.0"].map(|id| format!("{{\"ID\": {id}, \"quality_response_m\": \"{reply}\"}}\n")).concat();
     work.write("r.jsonl", lines);
     let ran = work.run(&["run", "qwen-image-bench", "r.jsonl", "meta.json"]).expect(3);
-    assert!(ran.stderr.contains("1 prompt IDs have replies but no metadata: 9"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("1 prompt IDs have replies but no metadata, the first of them: 9"), "{}", ran.stderr);
     let row = work.row("SELECT n, n_expected, coverage FROM qwen_image_bench.leaderboard");
     assert_eq!(row, json!({ "n": 3, "n_expected": 2, "coverage": 1.0 }), "unmatched prompts still score");
     assert_eq!(ledger(&work, "official", "facet", LOGIC), json!({ "expected": 2, "ok": 2, "unexpected": 1 }));

@@ -177,6 +177,10 @@ fn messages_of_common_mistakes() {
         (&["score", "qwen-image-bench", "--protocol", "lenient"], 2),
         (&["score", "qwen-image-bench", "--set", "score_map_3=7"], 2),
         (&["score", "qwen-image-bench", "--set", "facets=all"], 2),
+        (&["score", "qwen-image-bench", "--set", "score_map_1=much"], 2),
+        (&["score", "qwen-bench"], 2),
+        (&["synth", "qwen-image-bench", "--noise", "2"], 2),
+        (&["show", "qwen-image-bench", "prompts"], 2),
         (&["score", "missing.toml"], 1),
         (&["sql", "SELECT * FROM leaderboard"], 1),
         (&["sql", "SELECT * FROM qwen_image_bench.leaderbord"], 1),
@@ -204,7 +208,10 @@ fn pipelines_of_ones_own() {
             .replace("name = \"qwen-image-bench\"\nd", "name = \"all-or-nothing\"\nd"),
     );
     work.run(&["check", "mine/strictest.toml"]).expect(0);
+    let latest = work.latest("official");
     let ran = work.run(&["score", "mine/strictest.toml"]).expect(0);
+    assert!(ran.stderr.contains("not the latest"), "{}", ran.stderr);
+    assert_eq!(work.latest("official"), latest, "another score map is not the benchmark's board");
     let id = ran.stderr.lines().find_map(|line| line.strip_prefix("snapshot ")).unwrap()[..32].to_owned();
     let scores = work.json(&["show", &format!("qwen-image-bench@{id}"), "prompt_scores"]);
     assert!(scores.as_array().unwrap().len() > 100);

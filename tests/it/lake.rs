@@ -20,7 +20,12 @@ fn one(id: u32, score: u8) -> String {
 /// The published state: everything but run records, locks and leftovers.
 fn published(work: &Workdir) -> Vec<(String, Vec<u8>)> {
     let mut files = tree(&work.path("lake"));
-    files.retain(|(name, _)| !name.starts_with("runs/") && !name.starts_with("staging/") && !name.ends_with(".lock"));
+    files.retain(|(name, _)| {
+        !name.starts_with("runs/")
+            && !name.starts_with("staging/")
+            && !name.ends_with(".lock")
+            && !name.ends_with(".readers")
+    });
     files
 }
 
@@ -60,10 +65,15 @@ fn the_same_content_changes_nothing() {
     let ran = work.run(&["run", "qwen-image-bench", "r.jsonl"]).expect(0);
     assert!(ran.stderr.contains("unchanged"), "{}", ran.stderr);
     assert_eq!(published(&work), before);
-    // Under another name too.
+    // Under another name only the name is new.
     std::fs::copy(work.path("r.jsonl"), work.path("copy.jsonl")).unwrap();
-    work.run(&["ingest", "qwen-image-bench", "copy.jsonl"]).expect(0);
-    assert_eq!(published(&work), before);
+    let id = work.latest("official");
+    work.run(&["run", "qwen-image-bench", "copy.jsonl"]).expect(0);
+    assert_eq!(work.latest("official"), id);
+    let parts = |files: &[(String, Vec<u8>)]| {
+        files.iter().filter(|(name, _)| name.ends_with(".parquet")).cloned().collect::<Vec<_>>()
+    };
+    assert_eq!(parts(&published(&work)), parts(&before));
 }
 
 #[test]
@@ -90,7 +100,7 @@ fn equal_replies_collapse_and_are_counted() {
     let work = Workdir::new();
     work.write("a.jsonl", one(5, 2) + &one(5, 2));
     let ran = work.run(&["run", "qwen-image-bench", "a.jsonl"]).expect(0);
-    assert!(ran.stderr.contains("1 duplicate replies set aside in the lake: same_text"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("1 duplicate reply set aside in the lake: same_text"), "{}", ran.stderr);
     assert_eq!(work.row("SELECT count(*) AS n FROM qwen_image_bench.responses")["n"], 2, "every reply stays");
     assert_eq!(work.row("SELECT count(*) AS n FROM qwen_image_bench.judgments")["n"], 1);
     assert_eq!(work.row("SELECT count(*) AS n FROM qwen_image_bench.prompt_facets")["n"], 1);
@@ -121,7 +131,7 @@ fn contradicting_replies_are_an_error_that_names_both_places() {
     work.run(&["run", "qwen-image-bench", "a.jsonl"]).expect(0);
     let before = published(&work);
     let ran = work.run(&["ingest", "qwen-image-bench", "b.jsonl"]).expect(1);
-    for part in ["two different replies", "model: m", "prompt_id: 1", "a.jsonl:1", "b.jsonl:3", "--supersede"] {
+    for part in ["two different replies", "model=m", "prompt_id=1", "a.jsonl:1", "b.jsonl:3", "--supersede"] {
         assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
     }
     assert_eq!(published(&work), before, "nothing was published");
@@ -195,7 +205,7 @@ fn only_inputs_scores_what_was_given() {
     assert!(ran.stdout.lines().nth(1).unwrap().starts_with("1,m,m,cn,0.0,"), "{}", ran.stdout);
     assert_eq!(work.latest("official"), latest);
     let ran = work.run(&["run", "qwen-image-bench", "b.jsonl", "--format", "csv"]).expect(0);
-    assert!(ran.stderr.contains("scoring the whole lake: 1 more sources than given"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("scoring the whole lake: 1 more source than given"), "{}", ran.stderr);
     assert!(ran.stdout.lines().nth(1).unwrap().starts_with("1,m,m,cn,50.0,"), "{}", ran.stdout);
 }
 
@@ -265,7 +275,7 @@ fn a_killed_run_leaves_the_old_state_and_its_finished_parts() {
         .0;
     let written = stamp(part);
 
-    // A fail-fast conflict keeps staging, so the part can be looked at before it is published: same file, not written again.
+    // The part that is published is the one that was finished, not one written again.
     work.run(&["ingest", "qwen-image-bench", "big.jsonl"]).expect(0);
     let part_name = part.rsplit("judgments-").next().unwrap();
     let placed = work.path("lake/datasets/qwen-image-bench/judgments").join(part_name);

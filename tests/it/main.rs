@@ -22,6 +22,8 @@ mod metadata;
 mod official;
 /// Python's dialect of JSON, `int()` and `strip()`.
 mod python;
+/// Faults that were found once: repeated records, cut-short publishing, shared content.
+mod repeats;
 /// Scores and ledger against a second, naive computation over the same replies.
 mod second_opinion;
 /// The same snapshot for other threads, batch sizes, orders and splits; digests; verify.

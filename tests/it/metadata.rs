@@ -57,7 +57,7 @@ fn metadata_alone_has_nothing_to_score() {
     let work = Workdir::new();
     work.write("meta.json", r#"[{"ID": 1, "dims_en": "Quality / Realism / Physical Logic"}]"#);
     let ran = work.run(&["run", "qwen-image-bench", "meta.json"]).expect(1);
-    assert!(ran.stderr.contains("no replies of qwen-image-bench to score"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("nothing of qwen-image-bench to score"), "{}", ran.stderr);
 }
 
 #[test]
@@ -80,7 +80,8 @@ fn real_metadata_drives_made_replies() {
         "r.jsonl",
     ])
     .expect(0);
-    work.run(&["run", "qwen-image-bench", "r.jsonl", file]).expect(0);
+    let ran = work.run(&["run", "qwen-image-bench", "r.jsonl", file]).expect(0);
+    assert!(ran.stderr.contains("2 rows of the leaderboard cover less than 95 %"), "{}", ran.stderr);
     let board = work.sql("SELECT n, n_expected, coverage FROM qwen_image_bench.leaderboard");
     assert_eq!(board.len(), 2);
     for row in board {

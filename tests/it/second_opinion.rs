@@ -38,7 +38,7 @@ fn naive(text: &str, strict: bool, by_metadata: bool) -> Naive {
         let get = |name: &str| members.iter().find(|(key, _)| key == name).map(|(_, node)| &node.value);
         let Some(Value::Int(id)) = get("ID") else { panic!("no ID") };
         let Some(Value::String(dims)) = get("dims_en") else { panic!("no dims_en") };
-        let listed: BTreeSet<Cell> = metadata::facets(dims, &rubric, &mut Notes::new()).into_keys().collect();
+        let listed: BTreeSet<Cell> = metadata::facets(dims, &rubric, &mut Notes::default()).into_keys().collect();
         let active: BTreeSet<&str> = listed.iter().map(|(pillar, _, _)| pillar.as_str()).collect();
         for (key, node) in &members {
             let Some((prefix, name)) = key.split_once("_response_") else { continue };

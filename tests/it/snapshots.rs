@@ -99,6 +99,8 @@ fn parameters_and_protocol_are_part_of_the_id() {
     let ran = work.run(&["score", "qwen-image-bench", "--set", "score_map_1=50.0"]).expect(0);
     assert!(ran.stderr.contains("not the latest"), "{}", ran.stderr);
     assert_eq!(work.latest("official"), official);
+    // The default written in another way is the default.
+    work.run(&["score", "qwen-image-bench", "--set", "score_map_1=60"]).expect(0);
     work.run(&["score", "qwen-image-bench", "--protocol", "strict"]).expect(0);
     assert_ne!(work.latest("strict"), official);
     let again = work.run(&["score", "qwen-image-bench"]).expect(0);

@@ -2,7 +2,7 @@
 -- question: Which judged entries count?
 -- grain: one entry of a reply as read
 -- key: model, model_revision, judge, lang, prompt_id, pillar, capability_read, facet_read
--- output: view
+-- output: filter
 SELECT j.*
 FROM qwen_image_bench_parts.judgments AS j
 LEFT ANTI JOIN qwen_image_bench_parts.set_aside AS s

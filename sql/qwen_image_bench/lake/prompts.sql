@@ -3,8 +3,8 @@
 -- grain: one prompt
 -- key: prompt_id
 -- output: view
--- A prompt may come from its metadata file and from several files of replies; a text that differs between them is told at
--- ingest, and the greatest one is shown.
+-- A prompt may come from its metadata file and from several files of replies; of texts that differ between them the greatest
+-- one is shown.
 SELECT
     prompt_id,
     max(prompt_cn) AS prompt_cn,

@@ -2,15 +2,15 @@
 
 use std::collections::BTreeSet;
 
-use super::text_rows;
+use super::score::shown;
+use super::text_rows::{self, Cell};
 use crate::cli::Session;
 use crate::cli::output::Outcome;
-use crate::error::{Error, ErrorKind, Result};
-use crate::explore::questions;
+use crate::error::Result;
+use crate::explore::{self, questions};
 use crate::pipeline::{Choices, Parameter, ParameterEntry, Pipeline, Plan};
 use crate::schema::TableSchema;
 use crate::schema::dataset::Dataset;
-use crate::schema::taxonomy::Rubric;
 use crate::score;
 
 #[derive(Debug, clap::Args)]
@@ -27,38 +27,38 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
     } else {
         args.pipelines.clone()
     };
-    let mut rows = Vec::new();
-    let mut row =
-        |what: &str, name: &str, found: String| rows.push([what, name, &found].map(|text| Some(text.to_owned())));
+    let mut rows: Vec<[Cell; 3]> = Vec::new();
+    let mut row = |what: &str, name: &str, found: String| rows.push([what.into(), name.into(), found.into()]);
     for dataset in &datasets {
         let schemas = TableSchema::load_all(assets, &dataset.id)?;
         row("schemas", &dataset.id, format!("{} tables", schemas.len()));
-        let rubric = Rubric::load(assets, &dataset.id)?;
-        row("taxonomy", &dataset.id, format!("{} pillars, {} facets", rubric.pillars.len(), rubric.facets.len()));
     }
     for name in &pipelines {
         let pipeline = Pipeline::load(assets, name)?;
         for choices in variants(&pipeline) {
             let plan = Plan::new(assets, &pipeline, &choices)?;
             score::dry_run(assets, &plan, session.engine())?;
-            let parameters: Vec<_> = choices.parameters.values().map(|value| format!("{value:?}")).collect();
+            let parameters: Vec<_> =
+                choices.parameters.iter().map(|(name, value)| format!("{name}={}", shown(value))).collect();
+            let chosen = [plan.protocol.as_str(), &parameters.join(" ")].join(" ");
             row(
                 "pipeline",
                 &pipeline.name,
                 format!(
-                    "{} {}: {} steps, {} checks",
-                    plan.protocol,
-                    parameters.join(" "),
+                    "{}: {} steps, {} checks, {} findings",
+                    chosen.trim(),
                     plan.steps.len(),
-                    plan.checks.len()
+                    plan.checks.len(),
+                    plan.findings.len()
                 ),
             );
         }
     }
-    row("questions", "sql/explore", format!("{} files", questions(assets)?.len()));
-    if rows.is_empty() {
-        return Err(Error::new(ErrorKind::Check, "nothing was checked"));
+    let questions = questions(assets)?;
+    for question in &questions {
+        explore::dry_run(assets, question, session.engine())?;
     }
+    row("questions", "sql/explore", format!("{} queries", questions.len()));
     text_rows::print(session, ["checked", "name", "found"], &rows)?;
     Ok(Outcome::Complete)
 }

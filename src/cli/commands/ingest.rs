@@ -107,28 +107,32 @@ fn tell(session: &Session, summary: &IngestSummary) {
     let printer = session.printer;
     for (what, uris) in [("added", &summary.added), ("replaced", &summary.replaced), ("unchanged", &summary.unchanged)]
     {
-        match uris.as_slice() {
-            [] => {}
-            [uri] => printer.note(&format!("{what} {uri}")),
-            [first, rest @ ..] => printer.note(&format!("{what} {first} and {} more", rest.len())),
+        for uri in uris.iter().take(3) {
+            printer.note(&format!("{what} {uri}"));
+        }
+        if uris.len() > 3 {
+            printer.note(&format!("{what} {} more", uris.len() - 3));
         }
     }
     if !summary.rows.is_empty() {
-        let rows: Vec<_> = summary.rows.iter().map(|(table, rows)| format!("{rows} {table}")).collect();
-        printer.note(&format!("{} records: {}", summary.records, rows.join(", ")));
+        let rows: Vec<_> = summary.rows.iter().map(|(table, rows)| format!("{table} {rows}")).collect();
+        printer.note(&format!("{} records read; rows added: {}", summary.records, rows.join(", ")));
     }
     for (uri, reason) in &summary.unreadable {
         printer.warn(&format!("{uri}: {reason}"));
     }
     if summary.rejected > 0 {
-        printer
-            .warn(&format!("{} records rejected, kept with their reasons in the table `rejects`:", summary.rejected));
+        printer.warn(&format!("{} records rejected, kept with their reasons in the table `rejects`", summary.rejected));
         for reject in summary.first_rejects.iter().take(5) {
             printer.note(&format!("  {reject}"));
         }
+        if summary.first_rejects.len() > 5 {
+            printer.note("  …");
+        }
     }
-    for (reason, count) in &summary.set_aside {
-        printer.note(&format!("{count} duplicate replies set aside in the lake: {reason}"));
+    for (reason, count) in summary.set_aside.iter() {
+        let replies = if *count == 1 { "duplicate reply" } else { "duplicate replies" };
+        printer.note(&format!("{count} {replies} set aside in the lake: {reason}"));
     }
     let (ignored, notes): (Vec<_>, Vec<_>) =
         summary.notes.iter().partition(|(note, _)| note.starts_with("key ignored: "));

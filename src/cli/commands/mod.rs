@@ -43,6 +43,15 @@ pub(super) fn parse_size(text: &str) -> Result<u64, String> {
     }
 }
 
+/// A number from 0 to 1.
+fn parse_fraction(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(value) if (0.0..=1.0).contains(&value) => Ok(value),
+        Ok(_) => Err("a number from 0 to 1".into()),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 /// Runs work under a record in the lake that says how it ended, whatever happens.
 fn recorded(session: &Session, lake: &Lake, work: impl FnOnce(&RunRecord) -> Result<Outcome>) -> Result<Outcome> {
     let record = Arc::new(RunRecord::start(lake, &session.command)?);

@@ -6,8 +6,8 @@ use super::{ingest, recorded, score, show, to_json};
 use crate::cli::Session;
 use crate::cli::output::Outcome;
 use crate::error::Result;
-use crate::lake::Lake;
 use crate::lake::manifest::Manifest;
+use crate::lake::{self, Lake};
 use crate::schema::dataset::Dataset;
 
 #[derive(Debug, clap::Args)]
@@ -30,19 +30,20 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
     recorded(session, &lake, |record| {
         let summary = ingest::ingest(session, &lake, &dataset, &args.ingest)?;
         record.set("ingest", to_json(&summary))?;
+        let _reading = lake.reading(&dataset.id)?;
         let mut manifest = Manifest::load(&lake, &dataset.id)?;
-        let given = manifest.sources.iter().filter(|source| summary.keys.contains(&source.key)).count();
-        let others = manifest.sources.len() - given;
-        if args.only_inputs {
-            manifest.sources.retain(|source| summary.keys.contains(&source.key));
+        let others = manifest.sources.iter().filter(|source| !summary.keys.contains(&source.key)).count();
+        if args.only_inputs && others > 0 {
+            manifest = lake::restricted(&lake, &session.assets, session.engine(), &manifest, &summary.keys)?;
         } else if others > 0 {
-            session.printer.note(&format!(
-                "scoring the whole lake: {others} more sources than given (--only-inputs leaves them out)"
-            ));
+            let sources = if others == 1 { "1 more source".to_owned() } else { format!("{others} more sources") };
+            session
+                .printer
+                .note(&format!("scoring the whole lake: {sources} than given (--only-inputs leaves them out)"));
         }
-        let (published, scored) =
-            score::score(session, &lake, &manifest, &plan, !args.only_inputs || others == 0, record)?;
-        show::table(session, &published.snapshot, "leaderboard", None)?;
+        let whole_lake = !args.only_inputs || others == 0;
+        let (published, scored) = score::score(session, &lake, &manifest, &plan, whole_lake, record)?;
+        show::table(session, &published.snapshot, &plan.show, None)?;
         show::ledger_summary(session, &published.snapshot);
         score::tell_next(session, &plan, &published);
         Ok(ingest::outcome(&summary).and(scored))

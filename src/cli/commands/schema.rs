@@ -16,10 +16,12 @@ pub(in crate::cli) struct Args {
 pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome> {
     let mut tables = Vec::new();
     for dataset in Dataset::all(&session.assets)? {
-        for schema in TableSchema::load_all(&session.assets, &dataset.id)? {
-            tables.push((format!("{}.{}", dataset.sql_schema, schema.table), schema));
-        }
+        let mut schemas = TableSchema::load_all(&session.assets, &dataset.id)?;
+        // Records that could not be read stand beside every dataset's tables.
+        schemas.push(TableSchema::load(&session.assets, "lake", "rejects")?);
+        tables.extend(schemas.into_iter().map(|schema| (format!("{}.{}", dataset.sql_schema, schema.table), schema)));
     }
+    tables.sort_by(|a, b| a.0.cmp(&b.0));
     let Some(wanted) = &args.table else {
         let rows: Vec<_> = tables
             .into_iter()
@@ -28,7 +30,7 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
                     TableKind::Lake => "lake",
                     TableKind::Result => "result",
                 };
-                [name, kind.into(), schema.grain, schema.key.join(", ")].map(Some)
+                [name, kind.into(), schema.grain, schema.key.join(", ")].map(Into::into)
             })
             .collect();
         text_rows::print(session, ["table", "kind", "one row is", "key"], &rows)?;
@@ -44,12 +46,15 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
     let mut rows = Vec::new();
     for (name, schema) in found {
         for column in &schema.columns {
-            let null = if column.nullable { "yes" } else { "" };
-            let key = if schema.key.contains(&column.name) { "key" } else { "" };
-            let cells =
-                [name.as_str(), &column.name, column.column_type.name(), null, key].map(|text| Some(text.to_owned()));
-            let [table, column_name, kind, null, key] = cells;
-            rows.push([table, column_name, kind, null, key, column.unit.clone(), Some(column.meaning.clone())]);
+            rows.push([
+                name.as_str().into(),
+                column.name.as_str().into(),
+                column.column_type.name().into(),
+                if column.nullable { "yes" } else { "" }.into(),
+                if schema.key.contains(&column.name) { "key" } else { "" }.into(),
+                column.unit.clone().into(),
+                column.meaning.as_str().into(),
+            ]);
         }
     }
     text_rows::print(session, ["table", "column", "type", "null", "key", "unit", "meaning"], &rows)?;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use clap::ValueEnum;
 
-use super::{recorded, to_json};
+use super::{parse_fraction, recorded, to_json};
 use crate::cli::Session;
 use crate::cli::output::Outcome;
 use crate::cli::progress::Bar;
@@ -12,8 +12,8 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::lake::manifest::Manifest;
 use crate::lake::runs::RunRecord;
 use crate::lake::{Lake, Staging};
-use crate::pipeline::{Choices, Parameter, Pipeline, Plan};
-use crate::score::{self, Findings};
+use crate::pipeline::{Choices, Level, Parameter, Pipeline, Plan};
+use crate::score;
 use crate::snapshot::{self, Published};
 
 #[derive(Debug, clap::Args)]
@@ -49,14 +49,6 @@ enum Facets {
     Metadata,
 }
 
-fn parse_fraction(text: &str) -> Result<f64, String> {
-    match text.parse::<f64>() {
-        Ok(value) if (0.0..=1.0).contains(&value) => Ok(value),
-        Ok(_) => Err("a number from 0 to 1".into()),
-        Err(error) => Err(error.to_string()),
-    }
-}
-
 /// `name=value`: an integer, a double, or a text.
 pub(super) fn parse_parameter(text: &str) -> Result<(String, Parameter), String> {
     let (name, value) = text.split_once('=').ok_or("NAME=VALUE")?;
@@ -66,6 +58,15 @@ pub(super) fn parse_parameter(text: &str) -> Result<(String, Parameter), String>
         _ => Parameter::Text(value.to_owned()),
     };
     Ok((name.to_owned(), parsed))
+}
+
+/// A parameter's value as a person would write it.
+pub(super) fn shown(value: &Parameter) -> String {
+    match value {
+        Parameter::Int(value) => value.to_string(),
+        Parameter::Float(value) => value.to_string(),
+        Parameter::Text(value) => value.clone(),
+    }
 }
 
 impl ScoreOptions {
@@ -94,6 +95,7 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
     }
     let lake = session.lake()?;
     recorded(session, &lake, |record| {
+        let _reading = lake.reading(&plan.dataset.id)?;
         let manifest = Manifest::load(&lake, &plan.dataset.id)?;
         let (published, outcome) = score(session, &lake, &manifest, &plan, true, record)?;
         tell_next(session, &plan, &published);
@@ -108,10 +110,10 @@ fn dry_run(session: &Session, plan: &Plan) -> Result<Outcome> {
         .iter()
         .map(|step| {
             let output = format!("{:?}", step.sql.output).to_lowercase();
-            [&step.name, &step.sql.path, &output, &step.sql.question].map(|text| Some(text.clone()))
+            [&step.name, &step.sql.path, &output, &step.sql.question].map(|text| text.as_str().into())
         })
         .collect();
-    let parameters: Vec<_> = plan.parameters.iter().map(|(name, value)| format!("{name}={}", to_json(value))).collect();
+    let parameters: Vec<_> = plan.parameters.iter().map(|(name, value)| format!("{name}={}", shown(value))).collect();
     session.printer.note(&format!("protocol {}, {}", plan.protocol, parameters.join(", ")));
     super::text_rows::print(session, ["step", "sql", "output", "question"], &rows)?;
     Ok(Outcome::Complete)
@@ -126,67 +128,53 @@ pub(super) fn score(
     whole_lake: bool,
     record: &RunRecord,
 ) -> Result<(Published, Outcome)> {
-    if manifest.sources.iter().all(|source| source.parts.get("responses").is_none_or(Vec::is_empty)) {
-        return Err(Error::new(ErrorKind::Lake, format!("the lake has no replies of {} to score", plan.dataset.id))
-            .with("lake", lake.root().display())
-            .hint(format!("scorelake ingest {} FILE", plan.dataset.id)));
-    }
     let staging = Staging::private(lake, "snapshot")?;
     let bar = Bar::steps(session, plan.steps.len())?;
     let scored =
         score::score(&session.assets, lake, manifest, plan, session.engine(), staging.path(), &|step| bar.step(step));
     drop(bar);
     let scored = scored?;
+    let shown = scored.tables.iter().find(|table| table.schema.table == plan.show);
+    if shown.is_none_or(|table| table.rows == 0) {
+        return Err(Error::new(ErrorKind::Lake, format!("the lake has nothing of {} to score", plan.dataset.id))
+            .with("lake", lake.root().display())
+            .hint(format!("scorelake ingest {} FILE", plan.dataset.id)));
+    }
     let published = snapshot::publish(lake, &staging, manifest, plan, &scored, whole_lake)?;
     record.set("snapshot", to_json(&published.snapshot.manifest.id))?;
-    tell_findings(session, &scored.findings);
+    for finding in scored.findings.iter().filter(|finding| finding.is_told) {
+        match finding.level {
+            Level::Note => session.printer.note(&finding.text),
+            Level::Warning | Level::Partial => session.printer.warn(&finding.text),
+        }
+    }
     let rejected: u64 = manifest.sources.iter().map(|source| source.rejected).sum();
     if rejected > 0 {
         session.printer.warn(&format!("{rejected} rejected records of the lake are not in these numbers"));
     }
-    let outcome = if published.snapshot.manifest.status == "partial" { Outcome::Partial } else { Outcome::Complete };
+    let outcome = if published.status == "partial" { Outcome::Partial } else { Outcome::Complete };
     Ok((published, outcome))
-}
-
-fn tell_findings(session: &Session, findings: &Findings) {
-    let printer = session.printer;
-    if findings.prompts_with_metadata == 0 {
-        printer
-            .warn("no metadata in the lake: expected and coverage are empty; ingest bench_metadata.json to have them");
-    }
-    if findings.unmatched > 0 {
-        let examples: Vec<_> = findings.unmatched_examples.iter().map(ToString::to_string).collect();
-        let more = if findings.unmatched > examples.len() as i64 { ", …" } else { "" };
-        printer.warn(&format!(
-            "{} prompt IDs have replies but no metadata: {}{more}",
-            findings.unmatched,
-            examples.join(", ")
-        ));
-    }
-    printer.note(&format!(
-        "official and strict readings differ in {} of {} judged entries",
-        findings.readings_differ, findings.judgments
-    ));
-    if findings.judges > 1 {
-        printer.note(&format!("{} judges stand in one table; each is ranked apart", findings.judges));
-    }
 }
 
 /// Where the snapshot is and what to do with it.
 pub(super) fn tell_next(session: &Session, plan: &Plan, published: &Published) {
+    let printer = session.printer;
     let manifest = &published.snapshot.manifest;
     let was_there = if published.was_there { ", the same as one that was there" } else { "" };
-    session.printer.note(&format!("snapshot {} ({}, {}){was_there}", manifest.id, manifest.protocol, manifest.status));
-    if !published.is_latest {
-        session
-            .printer
-            .note("not the latest of its protocol: other parameters or inputs than the default; name it by its id");
+    printer.note(&format!("snapshot {} ({}, {}){was_there}", manifest.id, manifest.protocol, published.status));
+    printer.detail(&format!("folder {}", published.snapshot.dir.display()));
+    if published.is_outdated {
+        printer.warn("the lake changed while it was scored: not the latest of its protocol; score again");
+    } else if !published.is_latest {
+        printer.note(
+            "not the latest of its protocol: parameters, queries or inputs are not the default; name it by its id",
+        );
     }
-    let reference = if published.is_latest && plan.protocol == plan.default_protocol {
-        plan.dataset.id.clone()
-    } else {
-        format!("{}@{}", plan.dataset.id, &manifest.id[..8])
+    let reference = match (published.is_latest, plan.protocol == plan.default_protocol) {
+        (true, true) => plan.dataset.id.clone(),
+        (true, false) => format!("{}@{}", plan.dataset.id, plan.protocol),
+        (false, _) => format!("{}@{}", plan.dataset.id, &manifest.id[..8]),
     };
-    session.printer.detail(&format!("folder {}", published.snapshot.dir.display()));
-    session.printer.note(&format!("next: scorelake show {reference} by_pillar"));
+    let lake = session.lake_option();
+    printer.note(&format!("next: scorelake{lake} show {reference} | scorelake{lake} show {reference} ledger"));
 }

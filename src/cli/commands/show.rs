@@ -5,12 +5,13 @@ use std::fs::File;
 use arrow::array::RecordBatch;
 use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 
+use serde_json::Value;
+
 use super::target;
 use crate::cli::Session;
 use crate::cli::output::Outcome;
 use crate::error::{Error, ErrorKind, Result};
 use crate::report::Format;
-use crate::schema::TableSchema;
 use crate::snapshot::Snapshot;
 
 #[derive(Debug, clap::Args)]
@@ -36,8 +37,8 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
 pub(super) fn table(session: &Session, snapshot: &Snapshot, name: &str, limit: Option<usize>) -> Result<()> {
     let for_people = matches!(session.printer.format(), Format::Table | Format::Markdown);
     let limit = limit.or(for_people.then_some(100)).unwrap_or(usize::MAX);
-    let path = snapshot.table_path(name)?;
-    let schema = TableSchema::load(&session.assets, &snapshot.manifest.dataset, name)?.arrow();
+    let (path, schema) = snapshot.table(name)?;
+    let schema = schema.arrow();
     let at = |e: parquet::errors::ParquetError| Error::from(e).with("file", path.display());
     let file = File::open(&path).map_err(|e| Error::io(&path, "open", e))?;
     let options = ArrowReaderOptions::new().with_schema(schema.clone());
@@ -63,22 +64,23 @@ pub(super) fn table(session: &Session, snapshot: &Snapshot, name: &str, limit: O
 pub(super) fn ledger_summary(session: &Session, snapshot: &Snapshot) {
     session.printer.note("ledger, cells of each model:");
     for row in &snapshot.manifest.ledger {
-        let count = |name: &str| row[name].as_i64().map_or("—".to_owned(), |count| count.to_string());
-        let name = ["model", "model_revision", "judge", "lang"]
-            .iter()
-            .filter_map(|key| row[*key].as_str().filter(|text| !text.is_empty()))
-            .collect::<Vec<_>>()
-            .join(" ");
-        let parts: Vec<_> = ["ok", "na", "missing", "invalid", "parse_failed", "skipped"]
-            .iter()
-            .map(|state| format!("{} {state}", count(state)))
-            .collect();
-        let mut line = format!("  {name}: {} expected = {}", count("expected"), parts.join(" + "));
-        for outside in ["unexpected", "unknown", "duplicate"] {
-            if row[outside].as_i64().is_some_and(|count| count > 0) {
-                line += &format!("; {} {outside}", count(outside));
-            }
-        }
-        session.printer.note(&line);
+        session.printer.note(&format!("  {}", ledger_line(row)));
     }
+}
+
+/// `model lang: expected = ok + …; outside the sum`, of the columns that the ledger has.
+pub(super) fn ledger_line(row: &Value) -> String {
+    const SUM: [&str; 6] = ["ok", "na", "missing", "invalid", "parse_failed", "skipped"];
+    const OUTSIDE: [&str; 3] = ["unexpected", "unknown", "duplicate"];
+    let count =
+        |name: &str| row.get(name).map(|count| count.as_i64().map_or("—".to_owned(), |count| count.to_string()));
+    let names = ["model", "model_revision", "judge", "lang"].iter().filter_map(|key| row[*key].as_str());
+    let names: Vec<_> = names.filter(|text| !text.is_empty()).collect();
+    let terms: Vec<_> = SUM.iter().filter_map(|state| Some(format!("{} {state}", count(state)?))).collect();
+    let expected = count("expected").unwrap_or("—".into());
+    let mut line = format!("{}: {expected} expected = {}", names.join(" "), terms.join(" + "));
+    for outside in OUTSIDE.iter().filter(|name| row[**name].as_i64().is_some_and(|count| count > 0)) {
+        line += &format!("; {} {outside}", row[*outside]);
+    }
+    line
 }

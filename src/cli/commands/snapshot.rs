@@ -3,7 +3,10 @@
 use clap::Subcommand;
 use serde_json::Value;
 
-use super::{target, text_rows, to_json};
+use super::score::shown;
+use super::show::ledger_line;
+use super::text_rows::{self, Cell};
+use super::{target, to_json};
 use crate::cli::Session;
 use crate::cli::output::Outcome;
 use crate::error::{Error, ErrorKind, Result};
@@ -52,35 +55,36 @@ fn ls(session: &Session, dataset: Option<&str>) -> Result<Outcome> {
         Some(id) => vec![Dataset::find(&session.assets, id)?],
         None => Dataset::all(&session.assets)?,
     };
-    let mut rows = Vec::new();
+    let mut rows: Vec<[Cell; 10]> = Vec::new();
     for dataset in datasets {
-        for snapshot in snapshot::list(&lake, &dataset.id)? {
+        for folder in snapshot::folders(&lake, &dataset.id)? {
+            let snapshot = match Snapshot::open(folder) {
+                Ok(snapshot) => snapshot,
+                Err(error) => {
+                    session.printer.warn(&error.to_string());
+                    continue;
+                }
+            };
             let manifest = snapshot.manifest;
             let is_latest = snapshot::latest(&lake, &dataset.id, &manifest.protocol)?.as_ref() == Some(&manifest.id);
             let parameters: Vec<_> =
-                manifest.parameters.iter().map(|(name, value)| format!("{name}={}", plain(&to_json(value)))).collect();
-            let rows_in_tables: u64 = manifest.tables.iter().map(|table| table.rows).sum();
-            rows.push(
-                [
-                    dataset.id.clone(),
-                    manifest.id,
-                    manifest.protocol,
-                    if is_latest { "latest" } else { "" }.into(),
-                    manifest.status,
-                    manifest.metric_version.to_string(),
-                    manifest.inputs.len().to_string(),
-                    rows_in_tables.to_string(),
-                    parameters.join(" "),
-                ]
-                .map(Some),
-            );
+                manifest.parameters.iter().map(|(name, value)| format!("{name}={}", shown(value))).collect();
+            rows.push([
+                dataset.id.as_str().into(),
+                manifest.id.into(),
+                manifest.protocol.into(),
+                if is_latest { "latest" } else { "" }.into(),
+                manifest.status.into(),
+                manifest.pipeline.into(),
+                u64::from(manifest.metric_version).into(),
+                (manifest.inputs.len() as u64).into(),
+                manifest.tables.iter().map(|table| table.rows).sum::<u64>().into(),
+                parameters.join(" ").into(),
+            ]);
         }
     }
-    text_rows::print(
-        session,
-        ["dataset", "id", "protocol", "latest", "status", "metric", "inputs", "rows", "parameters"],
-        &rows,
-    )?;
+    let names = ["dataset", "id", "protocol", "latest", "status", "pipeline", "metric", "inputs", "rows", "parameters"];
+    text_rows::print(session, names, &rows)?;
     Ok(Outcome::Complete)
 }
 
@@ -91,20 +95,23 @@ fn show(session: &Session, target: &str) -> Result<Outcome> {
         session.printer.bytes(format!("{json:#}\n").as_bytes())?;
         return Ok(Outcome::Complete);
     }
-    let mut rows: Vec<[Option<String>; 2]> = Vec::new();
-    let mut push = |key: String, value: String| rows.push([Some(key), Some(value)]);
-    for key in ["id", "dataset", "protocol", "status", "metric_version", "tool", "pipeline"] {
+    let mut rows: Vec<[Cell; 2]> = Vec::new();
+    let mut push = |key: String, value: String| rows.push([key.into(), value.into()]);
+    for key in ["id", "dataset", "protocol", "status", "metric_version", "tool", "pipeline", "pipeline_sha256"] {
         push(key.into(), plain(&json[key]));
     }
     push("folder".into(), dir.display().to_string());
     for (name, value) in &manifest.parameters {
-        push(format!("parameter {name}"), plain(&to_json(value)));
+        push(format!("parameter {name}"), shown(value));
     }
     for table in &manifest.tables {
         push(
             format!("table {}", table.name),
-            format!("{} rows, {} bytes, rows sha256 {}", table.rows, table.bytes, &table.rows_sha256[..16]),
+            format!("{} rows, {} bytes, rows sha256 {}", table.rows, table.bytes, table.rows_sha256),
         );
+    }
+    for (path, sha256) in &manifest.sql_sha256 {
+        push(format!("query {path}"), format!("sha256 {sha256}"));
     }
     for input in &manifest.inputs {
         let mut said = format!(
@@ -116,51 +123,51 @@ fn show(session: &Session, target: &str) -> Result<Outcome> {
                 said += &format!(", {what} {value}");
             }
         }
-        push(format!("input {}", input.uri), said);
+        push(format!("input {}", input.uris.join(" = ")), said);
     }
-    if let Value::Object(findings) = &manifest.findings {
-        findings.iter().for_each(|(name, value)| push(format!("finding {name}"), plain(value)));
+    for finding in &manifest.findings {
+        push(format!("finding {}", finding.name), if finding.is_told { finding.text.clone() } else { "no".into() });
     }
     for total in &manifest.ledger {
-        let counts: Vec<_> =
-            ["expected", "ok", "na", "missing", "invalid", "parse_failed", "unexpected", "unknown", "duplicate"]
-                .iter()
-                .map(|name| format!("{name} {}", plain(&total[*name])))
-                .collect();
-        push(format!("ledger {} {}", plain(&total["model"]), plain(&total["lang"])), counts.join(", "));
+        push("ledger".into(), ledger_line(total));
     }
     text_rows::print(session, ["what", "value"], &rows)?;
     Ok(Outcome::Complete)
 }
 
 fn verify(session: &Session, target: Option<&str>) -> Result<Outcome> {
-    let snapshots = match target {
-        Some(target) => vec![target::find(session, target)?.1],
+    let folders = match target {
+        Some(target) => vec![target::find(session, target)?.1.dir],
         None => {
             let lake = session.lake()?;
-            let mut all = Vec::new();
-            for dataset in Dataset::all(&session.assets)? {
-                all.extend(snapshot::list(&lake, &dataset.id)?);
-            }
-            all
+            let datasets = Dataset::all(&session.assets)?;
+            let all =
+                datasets.iter().map(|dataset| snapshot::folders(&lake, &dataset.id)).collect::<Result<Vec<_>>>()?;
+            all.concat()
         }
     };
-    if snapshots.is_empty() {
+    if folders.is_empty() {
         return Err(Error::new(ErrorKind::Lake, "the lake has no snapshot to verify")
             .hint("make one with `scorelake score DATASET`"));
     }
-    let mut rows = Vec::new();
+    let mut rows: Vec<[Cell; 4]> = Vec::new();
     let mut problems = 0;
-    for snapshot in &snapshots {
-        let verified = snapshot::verify(snapshot)?;
-        let (id, tables, count) = (verified.id, verified.tables.to_string(), verified.rows.to_string());
-        problems += verified.problems.len();
-        let results = if verified.problems.is_empty() { vec!["ok".to_owned()] } else { verified.problems };
-        rows.extend(results.into_iter().map(|result| [id.clone(), tables.clone(), count.clone(), result].map(Some)));
+    for folder in folders {
+        let name = folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let (tables, count, found) = match Snapshot::open(folder).and_then(|snapshot| snapshot::verify(&snapshot)) {
+            Ok(verified) => (Cell::Count(verified.tables as u64), Cell::Count(verified.rows), verified.problems),
+            Err(error) => (Cell::Empty, Cell::Empty, vec![format!("manifest.json: {}", error.message())]),
+        };
+        problems += found.len();
+        let results = if found.is_empty() { vec!["ok".to_owned()] } else { found };
+        rows.extend(
+            results.into_iter().map(|result| [name.as_str().into(), tables.clone(), count.clone(), result.into()]),
+        );
     }
     text_rows::print(session, ["snapshot", "tables", "rows", "result"], &rows)?;
     if problems > 0 {
-        return Err(Error::new(ErrorKind::Corrupt, format!("{problems} things differ from what was recorded"))
+        let things = if problems == 1 { "1 thing differs" } else { "several things differ" };
+        return Err(Error::new(ErrorKind::Corrupt, format!("{things} from what was recorded"))
             .hint("the snapshot was changed after it was published: do not use it; score again from the inputs"));
     }
     Ok(Outcome::Complete)

@@ -34,7 +34,8 @@ pub(in crate::cli) struct Args {
 
 pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome> {
     if args.list {
-        let rows: Vec<_> = questions(&session.assets)?.into_iter().map(|q| [q.name, q.question].map(Some)).collect();
+        let rows: Vec<_> =
+            questions(&session.assets)?.into_iter().map(|q| [q.name, q.question].map(Into::into)).collect();
         text_rows::print(session, ["query", "question"], &rows)?;
         return Ok(Outcome::Complete);
     }

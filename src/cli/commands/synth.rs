@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use clap::Subcommand;
 use serde::Deserialize;
 
+use super::parse_fraction;
 use crate::cli::Session;
 use crate::cli::output::Outcome;
 use crate::error::{Error, Result};
@@ -37,7 +38,7 @@ struct QwenImageBench {
     #[arg(long)]
     en: bool,
     /// Share of replies with a trouble, 0 to 1.
-    #[arg(long, default_value_t = 0.0)]
+    #[arg(long, default_value_t = 0.0, value_parser = parse_fraction)]
     noise: f64,
     /// The same seed gives the same bytes.
     #[arg(long, default_value_t = 1)]
@@ -69,7 +70,7 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
         rows: args.rows,
         models: names(session, args.models as usize)?,
         english: args.en,
-        noise: args.noise.clamp(0.0, 1.0),
+        noise: args.noise,
         seed: args.seed,
         think_chars: args.think_chars,
     };

@@ -1,19 +1,71 @@
-//! Rows of texts, for commands that tell facts about scorelake itself.
+//! Rows of texts and counts, for commands that tell facts about scorelake itself.
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, RecordBatch, StringArray};
+use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema};
 
 use crate::cli::Session;
 use crate::error::Result;
 
-/// Prints rows of texts under these names.
-pub(super) fn print<const N: usize>(session: &Session, names: [&str; N], rows: &[[Option<String>; N]]) -> Result<()> {
-    let fields: Vec<_> = names.iter().map(|name| Field::new(*name, DataType::Utf8, true)).collect();
-    let column =
-        |at: usize| -> ArrayRef { Arc::new(rows.iter().map(|row| row[at].as_deref()).collect::<StringArray>()) };
-    let schema = Arc::new(Schema::new(fields));
-    let batch = RecordBatch::try_new(Arc::clone(&schema), (0..N).map(column).collect())?;
+/// A cell.
+#[derive(Debug, Clone)]
+pub(super) enum Cell {
+    Text(String),
+    Count(u64),
+    Empty,
+}
+
+impl From<&str> for Cell {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Cell {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<u64> for Cell {
+    fn from(count: u64) -> Self {
+        Self::Count(count)
+    }
+}
+
+impl<T: Into<Self>> From<Option<T>> for Cell {
+    fn from(value: Option<T>) -> Self {
+        value.map_or(Self::Empty, Into::into)
+    }
+}
+
+/// Prints rows under these names; a column of counts is one of numbers in every format.
+pub(super) fn print<const N: usize>(session: &Session, names: [&str; N], rows: &[[Cell; N]]) -> Result<()> {
+    let column = |at: usize| -> ArrayRef {
+        let is_count = rows.iter().any(|row| matches!(row[at], Cell::Count(_)));
+        if is_count && !rows.iter().any(|row| matches!(row[at], Cell::Text(_))) {
+            let count = |row: &[Cell; N]| match row[at] {
+                Cell::Count(count) => i64::try_from(count).ok(),
+                _ => None,
+            };
+            return Arc::new(rows.iter().map(count).collect::<Int64Array>());
+        }
+        let text = |row: &[Cell; N]| match &row[at] {
+            Cell::Text(text) => Some(text.clone()),
+            Cell::Count(count) => Some(count.to_string()),
+            Cell::Empty => None,
+        };
+        Arc::new(rows.iter().map(text).collect::<StringArray>())
+    };
+    let columns: Vec<ArrayRef> = (0..N).map(column).collect();
+    let field = |(name, column): (&&str, &ArrayRef)| Field::new(*name, column.data_type().clone(), true);
+    let fields: Vec<Field> = names.iter().zip(&columns).map(field).collect();
+    let schema = Arc::new(Schema::new(if rows.is_empty() {
+        names.iter().map(|name| Field::new(*name, DataType::Utf8, true)).collect()
+    } else {
+        fields
+    }));
+    let batch = RecordBatch::try_new(Arc::clone(&schema), columns)?;
     session.printer.rows(&schema, &[batch], false)
 }

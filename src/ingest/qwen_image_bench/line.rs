@@ -19,7 +19,7 @@ pub(super) enum Raw<'a> {
 /// One reply on the line.
 #[derive(Debug)]
 pub(super) struct LineReply<'a> {
-    pub model: &'a str,
+    pub model: Cow<'a, str>,
     pub lang: &'static str,
     pub pillar: usize,
     pub value: Raw<'a>,
@@ -60,14 +60,17 @@ pub(super) fn parse<'a>(text: &'a str, rubric: &Rubric, notes: &mut Notes) -> Re
         prompt_id,
         prompt_cn: text_of("prompt_cn", notes)?,
         prompt_en: text_of("prompt_en", notes)?,
-        dims_en: text_of("dims_en", notes)?,
+        dims_en: text_of("dims_en", notes)?.filter(|dims| !dims.trim().is_empty()),
         replies: replies(&members, &names, rubric, notes),
     };
     note_ignored(&members, &names, rubric, notes);
     Ok(record)
 }
 
-type Members<'a> = BTreeMap<&'a str, Raw<'a>>;
+type Members<'a> = BTreeMap<Cow<'a, str>, Raw<'a>>;
+
+/// Names on a line, each with the model and language it stands for.
+type Names<'a> = BTreeMap<String, (Cow<'a, str>, &'static str)>;
 
 fn members<'a>(text: &'a str, notes: &mut Notes) -> Result<Members<'a>, String> {
     let mut parser = Parser::new(text, 0);
@@ -78,7 +81,7 @@ fn members<'a>(text: &'a str, notes: &mut Notes) -> Result<Members<'a>, String> 
         });
     }
     let mut found = BTreeMap::new();
-    let (mut escaped_keys, mut repeated) = (0, 0);
+    let mut repeated = 0;
     let walked = parser.members(|parser, name| {
         let first = parser.peek();
         let start = parser.position();
@@ -92,86 +95,90 @@ fn members<'a>(text: &'a str, notes: &mut Notes) -> Result<Members<'a>, String> 
                 }
             }
         };
-        escaped_keys += u64::from(name.escaped);
+        let name = json::decode(name, false).map_err(|what| json::JsonError { at: start, what })?;
         // The last of two equal keys counts, as in Python.
-        repeated += u64::from(found.insert(name.text, value).is_some());
+        repeated += u64::from(found.insert(name, value).is_some());
         Ok(())
     });
     walked.and_then(|()| parser.end()).map_err(|error| format!("not JSON: {} at byte {}", error.what, error.at + 1))?;
-    for (what, count) in
-        [("keys with escapes, taken as written", escaped_keys), ("keys twice on a line, the last one taken", repeated)]
-    {
-        if count > 0 {
-            *notes.entry(what.into()).or_default() += count;
-        }
-    }
+    notes.add("keys twice on a line, the last one taken", repeated);
     Ok(found)
 }
 
 /// Splits a response key into pillar and model name.
-fn response_key<'a>(key: &'a str, rubric: &Rubric) -> Option<(usize, &'a str)> {
+fn response_key<'k>(key: &'k str, rubric: &Rubric) -> Option<(usize, &'k str)> {
     let at = key.find(RESPONSE)?;
     let name = &key[at + RESPONSE.len()..];
     let pillar = rubric.pillars.iter().position(|pillar| pillar.prefix == key[..at])?;
     (!name.is_empty()).then_some((pillar, name))
 }
 
-/// Model names on the line, each with the model and language it stands for.
-fn reply_names<'a>(members: &Members<'a>, rubric: &Rubric) -> BTreeMap<&'a str, (&'a str, &'static str)> {
-    let names: BTreeSet<&str> =
-        members.keys().filter_map(|key| response_key(key, rubric)).map(|(_, name)| name).collect();
-    let resolve = |name: &'a str| match name.strip_suffix("_en") {
-        Some(base)
-            if !base.is_empty()
-                && !members.contains_key(name)
-                && (members.contains_key(base) || names.contains(base)) =>
-        {
-            (base, "en")
-        }
-        _ => (name, "cn"),
-    };
-    names.iter().map(|name| (*name, resolve(name))).collect()
+/// Part of a key, borrowed if the key is.
+fn part<'a>(key: &Cow<'a, str>, range: std::ops::Range<usize>) -> Cow<'a, str> {
+    match key {
+        Cow::Borrowed(key) => Cow::Borrowed(&key[range]),
+        Cow::Owned(key) => Cow::Owned(key[range].to_owned()),
+    }
 }
 
-fn replies<'a>(
-    members: &Members<'a>,
-    names: &BTreeMap<&'a str, (&'a str, &'static str)>,
-    rubric: &Rubric,
-    notes: &mut Notes,
-) -> Vec<LineReply<'a>> {
+/// Decides for each model name of the line which model and language it stands for.
+fn reply_names<'a>(members: &Members<'a>, rubric: &Rubric) -> Names<'a> {
+    const ENGLISH: &str = "_en";
+    let keys: Vec<(&Cow<'a, str>, &str)> =
+        members.keys().filter_map(|key| response_key(key, rubric).map(|(_, name)| (key, name))).collect();
+    let names: BTreeSet<&str> = keys.iter().map(|(_, name)| *name).collect();
+    let is_english = |name: &str| {
+        name.strip_suffix(ENGLISH).is_some_and(|base| {
+            !base.is_empty() && !members.contains_key(name) && (members.contains_key(base) || names.contains(base))
+        })
+    };
+    let mut resolved = Names::new();
+    for (key, name) in keys {
+        if !resolved.contains_key(name) {
+            let start = key.len() - name.len();
+            let found = match is_english(name) {
+                true => (part(key, start..key.len() - ENGLISH.len()), "en"),
+                false => (part(key, start..key.len()), "cn"),
+            };
+            resolved.insert(name.to_owned(), found);
+        }
+    }
+    resolved
+}
+
+fn replies<'a>(members: &Members<'a>, names: &Names<'a>, rubric: &Rubric, notes: &mut Notes) -> Vec<LineReply<'a>> {
     for (name, (_, lang)) in names.iter().filter(|(name, _)| name.ends_with("_en")) {
-        notes.entry(format!("{LANG_NOTE}{name}={lang}")).or_insert(1);
+        notes.add(&format!("{LANG_NOTE}{name}={lang}"), 1);
     }
     let mut replies = Vec::new();
     for (key, value) in members {
         let Some((pillar, name)) = response_key(key, rubric) else { continue };
-        let (model, lang) = names.get(name).copied().unwrap_or((name, "cn"));
+        let Some((model, lang)) = names.get(name) else { continue };
         let image = members.get(name).copied().filter(|image| !matches!(image, Raw::Null));
-        replies.push(LineReply { model, lang, pillar, value: *value, image });
+        replies.push(LineReply { model: model.clone(), lang, pillar, value: *value, image });
     }
     replies
 }
 
-/// Notes that start so record how a name ending in `_en` was taken; the loader compares them across lines.
-pub const LANG_NOTE: &str = "lang:";
+/// Notes that begin so record how a name ending in `_en` was taken; [`conclude`] compares them across lines.
+const LANG_NOTE: &str = "lang:";
 
-fn note_ignored(
-    members: &Members<'_>,
-    names: &BTreeMap<&str, (&str, &'static str)>,
-    rubric: &Rubric,
-    notes: &mut Notes,
-) {
+/// Tells of names ending in `_en` that are a language on some lines and a model on others.
+pub(super) fn conclude(notes: &mut Notes) {
+    let resolved = notes.take_prefixed(LANG_NOTE);
+    for name in resolved.iter().filter_map(|note| note.strip_suffix("=cn")) {
+        if resolved.contains(&format!("{name}=en")) {
+            notes.add(&format!("`{name}` is English of its base on some lines and a model of its own on others"), 1);
+        }
+    }
+}
+
+fn note_ignored(members: &Members<'_>, names: &Names<'_>, rubric: &Rubric, notes: &mut Notes) {
     const USED: [&str; 5] = ["ID", "prompt_cn", "prompt_en", "dims_cn", "dims_en"];
     for key in members.keys() {
-        let is_used = USED.contains(key) || names.contains_key(key) || response_key(key, rubric).is_some();
-        if !is_used {
-            // A hostile file could name a new key on every line.
-            let note = format!("key ignored: {}", shown(key));
-            if notes.len() < 200 || notes.contains_key(&note) {
-                *notes.entry(note).or_default() += 1;
-            } else {
-                *notes.entry("keys ignored, further names".into()).or_default() += 1;
-            }
+        let key = key.as_ref();
+        if !USED.contains(&key) && !names.contains_key(key) && response_key(key, rubric).is_none() {
+            notes.add(&format!("key ignored: {}", shown(key)), 1);
         }
     }
 }
@@ -183,9 +190,7 @@ pub(super) fn unescape<'a>(raw: RawString<'a>, notes: &mut Notes) -> Result<Cow<
     }
     let mut text = String::with_capacity(raw.text.len());
     let replaced = json::decode_into(raw.text, &mut text)?;
-    if replaced > 0 {
-        *notes.entry("lone surrogates replaced by U+FFFD".into()).or_default() += u64::from(replaced);
-    }
+    notes.add("lone surrogates replaced by U+FFFD", u64::from(replaced));
     Ok(Cow::Owned(text))
 }
 

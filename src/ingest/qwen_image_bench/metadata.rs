@@ -27,13 +27,13 @@ pub fn facets(dims: &str, rubric: &Rubric, notes: &mut Notes) -> BTreeMap<Path, 
     for (position, path) in (1..).zip(dims.split(';').map(str::trim).filter(|path| !path.is_empty())) {
         let (key, in_rubric) = resolve(path, rubric);
         if !in_rubric {
-            *notes.entry(format!("facet not in the rubric: {path}")).or_default() += 1;
+            notes.add(&format!("facet not in the rubric: {path}"), 1);
         }
         match facets.entry(key) {
             Entry::Vacant(place) => {
                 place.insert(PromptFacet { position, in_rubric });
             }
-            Entry::Occupied(_) => *notes.entry("facets twice in one dims_en, counted once".into()).or_default() += 1,
+            Entry::Occupied(_) => notes.add("facets twice in one dims_en, counted once", 1),
         }
     }
     facets

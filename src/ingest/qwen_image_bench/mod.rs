@@ -7,8 +7,6 @@ mod official;
 pub mod reply;
 mod strict;
 
-pub use line::LANG_NOTE;
-
 use std::borrow::Cow;
 
 use sha2::{Digest, Sha256};
@@ -39,7 +37,7 @@ pub struct QwenImageBench {
 
 /// A reply taken out of its line, ready to be read.
 struct Pending<'a> {
-    model: &'a str,
+    model: Cow<'a, str>,
     lang: &'static str,
     prompt_id: i64,
     pillar: usize,
@@ -67,7 +65,7 @@ impl QwenImageBench {
         for reply in &record.replies {
             let text = text_of(reply.value, notes)?;
             pending.push(Pending {
-                model: reply.model,
+                model: reply.model.clone(),
                 lang: reply.lang,
                 prompt_id: record.prompt_id,
                 pillar: reply.pillar,
@@ -87,7 +85,7 @@ fn text_of<'a>(raw: Raw<'a>, notes: &mut Notes) -> Result<Option<Cow<'a, str>>, 
         Raw::Null => Ok(None),
         Raw::Text(raw) => line::unescape(raw, notes).map(Some),
         Raw::Other(json) => {
-            *notes.entry("values that are JSON where a text is due, read as text".into()).or_default() += 1;
+            notes.add("values that are JSON where a text is due, read as text", 1);
             line::unescape(RawString { text: json, escaped: false }, notes).map(Some)
         }
     }
@@ -98,8 +96,12 @@ impl Reader for QwenImageBench {
         DATASET
     }
 
-    fn version(&self) -> u32 {
-        1
+    fn identity(&self) -> String {
+        format!("1 rubric {}", self.rubric.digest)
+    }
+
+    fn conclude(&self, notes: &mut Notes) {
+        line::conclude(notes);
     }
 
     fn read(&self, segment: &Segment, source: &str, options: &SourceOptions) -> Result<SegmentTables> {
@@ -135,8 +137,8 @@ impl Reader for QwenImageBench {
         }
         pending.sort_by(|a, b| {
             let key = |reply: &Pending<'_>| (reply.prompt_id, reply.line);
-            (a.model, a.lang, a.prompt_id)
-                .cmp(&(b.model, b.lang, b.prompt_id))
+            (&a.model, a.lang, a.prompt_id)
+                .cmp(&(&b.model, b.lang, b.prompt_id))
                 .then_with(|| self.rubric.pillars[a.pillar].name.cmp(&self.rubric.pillars[b.pillar].name))
                 .then_with(|| key(a).cmp(&key(b)))
         });
@@ -222,7 +224,7 @@ fn key_cells<'t, 's>(
     pillar: &str,
 ) -> Result<&'t mut TableBuilder<'s>> {
     table
-        .text(Some(reply.model))?
+        .text(Some(&reply.model))?
         .text(Some(&options.model_revision))?
         .text(Some(&options.judge))?
         .text(Some(reply.lang))?

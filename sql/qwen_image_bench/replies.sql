@@ -1,5 +1,5 @@
 -- name: replies
--- question: How did the strict reading fare with each reply, and which replies were set aside?
+-- question: How did the protocol's reading fare with each reply, how was it repaired, and was it set aside?
 -- grain: one reply
 -- key: model, model_revision, judge, lang, prompt_id, pillar, source, source_line
 -- output: view
@@ -12,7 +12,9 @@ SELECT
     r.pillar,
     r.source,
     r.source_line,
-    r.outcome AS outcome,
+    CASE WHEN $protocol = 'strict' THEN r.outcome ELSE r.outcome_official END AS outcome,
+    r.repairs,
+    r.repairs_official,
     s.source IS NOT NULL AS is_set_aside
 FROM responses AS r
 LEFT JOIN set_aside AS s
