@@ -194,7 +194,9 @@ impl From<datafusion::error::DataFusionError> for Error {
             ErrorKind::Corrupt => format!("corrupt Parquet file: {text}"),
             _ => text,
         };
-        Self::new(kind, message).caused_by(source)
+        let is_memory = matches!(source.find_root(), datafusion::error::DataFusionError::ResourcesExhausted(_));
+        let error = Self::new(kind, message).caused_by(source);
+        if is_memory { error.hint("give it more with --memory, or fewer --threads") } else { error }
     }
 }
 

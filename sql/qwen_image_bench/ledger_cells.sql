@@ -21,6 +21,7 @@ kinds AS (
         c.facet,
         CASE
             WHEN c.state IS NULL THEN 'duplicate'
+            WHEN NOT c.may_score THEN 'unknown'
             WHEN e.facet IS NOT NULL THEN c.state
             WHEN NOT c.in_rubric THEN 'unknown'
             WHEN m.is_known THEN 'unexpected'

@@ -56,7 +56,7 @@ struct Globals {
     #[arg(long, global = true, value_name = "SIZE", default_value = "2GiB", value_parser = commands::parse_size)]
     memory: u64,
     /// Rows a batch inside the engine. Never changes a result.
-    #[arg(long, global = true, value_name = "ROWS", hide = true, default_value_t = 8192, value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, global = true, value_name = "ROWS", hide = true, default_value_t = 8192, value_parser = clap::value_parser!(u32).range(1..=1_048_576))]
     batch_size: u32,
     /// Folder with pipelines, sql, schemas and data that take the place of the built-in ones.
     #[arg(long, global = true, env = "SCORELAKE_ASSETS", value_name = "DIR")]

@@ -30,6 +30,13 @@ pub struct SourceOptions {
     pub keep_text: bool,
 }
 
+impl SourceOptions {
+    /// Whether both speak of the same entries of a board.
+    pub fn is_same_entry(&self, other: &Self) -> bool {
+        self.model_revision == other.model_revision && self.judge == other.judge
+    }
+}
+
 impl Default for SourceOptions {
     fn default() -> Self {
         Self { model_revision: String::new(), judge: String::new(), keep_text: true }

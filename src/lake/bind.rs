@@ -11,8 +11,10 @@ use crate::pipeline::Parameter;
 
 /// Replaces every `$name` by its value; a name without value is an error.
 pub(super) fn bind(statement: &mut Statement, parameters: &BTreeMap<String, Parameter>) -> Result<()> {
-    let Statement::Statement(statement) = statement else {
-        return Err(Error::new(ErrorKind::Sql, "only a query can be run").hint("write a SELECT"));
+    let statement = match statement {
+        Statement::Statement(statement) => statement,
+        Statement::Explain(explain) => return bind(&mut explain.statement, parameters),
+        _ => return Err(Error::new(ErrorKind::Sql, "only a query can be run").hint("write a SELECT")),
     };
     let missing = visit_expressions_mut(statement.as_mut(), |expr| {
         let Expr::Value(value) = expr else { return ControlFlow::Continue(()) };

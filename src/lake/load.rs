@@ -298,7 +298,7 @@ impl<'a> Loader<'a> {
                 Some(record) => record,
                 None => {
                     let read = self.request.reader.read(segment, key, &self.request.options)?;
-                    self.refuse_rejects(&read, location)?;
+                    self.refuse_rejects(&read, segment, location)?;
                     let place = Place { dir, key, uri: &location.uri, ordinal: segment.ordinal };
                     SegmentRecord::write(&place, &self.schemas, &self.rejects, read, sha256)?
                 }
@@ -307,12 +307,12 @@ impl<'a> Loader<'a> {
         Ok(record)
     }
 
-    fn refuse_rejects(&self, read: &SegmentTables, location: &Location) -> Result<()> {
+    fn refuse_rejects(&self, read: &SegmentTables, segment: &Segment, location: &Location) -> Result<()> {
         match read.rejects.first() {
             Some(reject) if self.request.on_error == OnError::Fail => {
                 Err(Error::new(ErrorKind::Input, reject.reason.clone())
                     .with("file", &location.uri)
-                    .with("line", reject.line)
+                    .with(segment.numbered_by(), reject.line)
                     .hint("nothing was published; mend the line, or keep bad lines aside with --on-error reject"))
             }
             _ => Ok(()),

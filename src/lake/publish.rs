@@ -8,7 +8,7 @@ use super::Lake;
 use super::duplicates::{self, OnConflict};
 use super::files::{Lock, sync_dir};
 use super::load::{Control, Given, IngestRequest, OnError, Staged};
-use super::manifest::{Manifest, Part};
+use super::manifest::{Manifest, Part, SourceEntry};
 use crate::error::{Error, ErrorKind, Result};
 
 /// How long a publisher waits for another one.
@@ -81,13 +81,13 @@ fn merged(
 ) -> Result<(Manifest, HashSet<String>)> {
     let mut manifest = before.clone();
     let next = 1 + before.sources.iter().map(|old| old.sequence).max().unwrap_or(0);
-    // A URI stands for its newest content only; a source that no URI stands for any more goes.
+    // A URI stands for its newest content only, for each judge and revision; a source that no URI stands for any more goes.
     for Given { uri, key } in given {
-        for source in manifest.sources.iter_mut().filter(|source| source.key != *key) {
+        let is_older = |source: &&mut SourceEntry| source.key != *key && source.options.is_same_entry(&request.options);
+        for source in manifest.sources.iter_mut().filter(is_older) {
             source.uris.retain(|known| known != uri);
         }
     }
-    manifest.sources.retain(|source| !source.uris.is_empty());
     let mut new_keys = HashSet::new();
     for staged in staged {
         // Another process may have published the same content while this one read it.
@@ -112,6 +112,7 @@ fn merged(
             (source.supersedes, source.sequence) = (true, next);
         }
     }
+    manifest.sources.retain(|source| !source.uris.is_empty());
     manifest.sources.sort_by(|a, b| a.key.cmp(&b.key));
     Ok((manifest, new_keys))
 }

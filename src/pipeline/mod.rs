@@ -146,6 +146,16 @@ impl Pipeline {
         if pipeline.protocols.is_empty() {
             return Err(invalid("`protocols` is empty".into()));
         }
+        // Protocols and steps become file names and SQL names.
+        let is_name = |name: &str| {
+            name.starts_with(|c: char| c.is_ascii_lowercase())
+                && name.chars().all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_')
+        };
+        let names = pipeline.protocols.iter().chain(pipeline.steps.iter().map(|step| &step.name));
+        if let Some(name) = names.into_iter().find(|name| !is_name(name)) {
+            return Err(invalid(format!("`{name}` is no name for a protocol or step"))
+                .hint("lower-case letters, digits and underscores, a letter first"));
+        }
         let steps = pipeline.steps.iter().map(|step| (&step.sql, &step.when));
         for (sql, when) in steps.chain(pipeline.checks.iter().map(|check| (&check.sql, &check.when))) {
             for key in when.keys() {

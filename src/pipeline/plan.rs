@@ -233,6 +233,8 @@ fn coerced(name: &str, value: &Parameter, default: &Parameter) -> Result<Paramet
         (Parameter::Int(value), Parameter::Float(_)) => Ok(Parameter::Float(*value as f64)),
         (Parameter::Int(value), Parameter::Text(_)) => Ok(Parameter::Text(value.to_string())),
         (Parameter::Float(value), Parameter::Text(_)) => Ok(Parameter::Text(value.to_string())),
+        // -0.0 is 0.0 in every comparison, so it is in the snapshot's id too.
+        (Parameter::Float(value), Parameter::Float(_)) => Ok(Parameter::Float(*value + 0.0)),
         (value, default) if std::mem::discriminant(value) == std::mem::discriminant(default) => Ok(value.clone()),
         (_, default) => {
             let wanted = if matches!(default, Parameter::Int(_)) { "an integer" } else { "a number" };

@@ -30,7 +30,8 @@ fn digit(c: char) -> Option<i64> {
 /// `int(text)` for a string; `None` where Python raises. Values beyond ±10^17 come back as ±10^17: no scale reaches them.
 pub fn int(text: &str) -> Option<i64> {
     const LARGE: i64 = 100_000_000_000_000_000;
-    let text = strip(text);
+    // Not `strip`: here the four ASCII separators are no space.
+    let text = text.trim_matches(char::is_whitespace);
     let (negative, digits) = match text.strip_prefix('-') {
         Some(rest) => (true, rest),
         None => (false, text.strip_prefix('+').unwrap_or(text)),

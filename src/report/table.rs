@@ -50,14 +50,15 @@ pub fn render(schema: &SchemaRef, batches: &[RecordBatch], options: TableOptions
     }
     for (place, column) in shown.iter().enumerate() {
         let is_number = schema.field(*column).data_type().is_numeric();
-        if let Some(column) = table.column_mut(place) {
-            if is_number {
-                // A number or its name broken over two lines would be read as another one.
-                column.set_cell_alignment(CellAlignment::Right);
-                column.set_constraint(ColumnConstraint::ContentWidth);
-            } else {
-                column.set_constraint(ColumnConstraint::LowerBoundary(Width::Fixed(NARROWEST)));
-            }
+        let Some(column) = table.column_mut(place) else { continue };
+        if is_number {
+            column.set_cell_alignment(CellAlignment::Right);
+        }
+        if options.width.is_some() {
+            // A number or its name broken over two lines would be read as another one.
+            let is_short = is_number || column.get_max_width() <= NARROWEST;
+            let narrowest = ColumnConstraint::LowerBoundary(Width::Fixed(NARROWEST));
+            column.set_constraint(if is_short { ColumnConstraint::ContentWidth } else { narrowest });
         }
     }
     let drawn: String = table.lines().map(|line| line.trim_end().to_owned() + "\n").collect();

@@ -1,8 +1,8 @@
-//! Refuses aggregates whose last digits depend on the order of rows.
+//! Refuses what would give other digits for the same rows.
 
 use datafusion::common::DFSchemaRef;
 use datafusion::common::tree_node::{TreeNode, TreeNodeRecursion};
-use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, WindowFunctionDefinition};
+use datafusion::logical_expr::{Expr, ExprSchemable, LogicalPlan, Volatility, WindowFunctionDefinition};
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -26,10 +26,21 @@ const OVER_ANYTHING: [&str; 14] = [
     "var_samp",
 ];
 
-/// Refuses a plan with AVG or SUM over doubles, with moments, or with approximations, as aggregates or over windows.
+/// Refuses a plan with functions of the clock or of chance, with AVG or SUM over doubles, with moments, or with approximations, as aggregates or over windows.
 pub(super) fn refuse(plan: &LogicalPlan) -> Result<()> {
     let mut inexact = None;
+    let mut changing = None;
     plan.apply_with_subqueries(|node| {
+        node.apply_expressions(|expr| {
+            expr.apply(|inner| {
+                if let Expr::ScalarFunction(call) = inner
+                    && call.func.signature().volatility != Volatility::Immutable
+                {
+                    changing = Some(call.func.name().to_owned());
+                }
+                Ok(TreeNodeRecursion::Continue)
+            })
+        })?;
         let (exprs, schema): (&[Expr], &DFSchemaRef) = match node {
             LogicalPlan::Aggregate(aggregate) => (&aggregate.aggr_expr, aggregate.input.schema()),
             LogicalPlan::Window(window) => (&window.window_expr, window.input.schema()),
@@ -55,6 +66,9 @@ pub(super) fn refuse(plan: &LogicalPlan) -> Result<()> {
         }
         Ok(TreeNodeRecursion::Continue)
     })?;
+    if let Some(name) = changing {
+        return Err(Error::new(ErrorKind::Config, format!("{name} gives other values at each run")));
+    }
     let Some(name) = inexact else { return Ok(()) };
     let error = Error::new(ErrorKind::Config, format!("{name} over doubles depends on the order of rows"));
     Err(if OVER_DOUBLES.contains(&name.as_str()) { error.hint(format!("use exact_{name}")) } else { error })

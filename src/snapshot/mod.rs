@@ -68,7 +68,12 @@ pub fn folders(lake: &Lake, dataset: &str) -> Result<Vec<PathBuf>> {
 pub fn latest(lake: &Lake, dataset: &str, protocol: &str) -> Result<Option<String>> {
     let path = lake.snapshots_dir(dataset).join(format!("LATEST-{protocol}"));
     match std::fs::read_to_string(&path) {
-        Ok(text) => Ok(Some(text.trim().to_owned())),
+        Ok(text) => match text.trim() {
+            id if id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit()) => Ok(Some(id.to_owned())),
+            _ => Err(Error::new(ErrorKind::Corrupt, "the file names no snapshot")
+                .with("file", path.display())
+                .hint("score again")),
+        },
         Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
         Err(e) => Err(Error::io(&path, "read", e)),
     }
@@ -82,6 +87,11 @@ pub fn find(lake: &Lake, dataset: &str, protocols: &[String], reference: Option<
             .with("lake", lake.root().display())
             .hint(format!("make one with `scorelake score {dataset}`; `scorelake snapshot ls` lists them"))
     };
+    if reference == Some("") {
+        return Err(
+            Error::new(ErrorKind::Usage, "nothing behind the @").hint("an id, the beginning of one, or a protocol")
+        );
+    }
     let wanted = match reference {
         Some(reference) if !protocols.iter().any(|protocol| protocol == reference) => reference.to_owned(),
         protocol => {

@@ -109,6 +109,7 @@ fn manifest(sources: &Manifest, plan: &Plan, scored: &Scored) -> Result<Snapshot
         })
         .collect();
     inputs.sort_by(|a, b| (&a.sha256, &a.uris).cmp(&(&b.sha256, &b.uris)));
+    let ledger = scored.tables.iter().find(|table| table.schema.table == "ledger");
     let left_out = scored.findings.iter().any(|finding| finding.level == Level::Partial && finding.n > 0);
     let partial = inputs.iter().any(|input| input.rejected > 0) || left_out;
     let mut manifest = SnapshotManifest {
@@ -125,7 +126,7 @@ fn manifest(sources: &Manifest, plan: &Plan, scored: &Scored) -> Result<Snapshot
         pipeline_sha256: plan.pipeline_sha256.clone(),
         sql_sha256: plan.queries().map(|sql| (sql.path.clone(), hex(&Sha256::digest(sql.text.as_bytes())))).collect(),
         tables: scored.tables.iter().map(entry).collect::<Result<_>>()?,
-        ledger: ledger_totals(&scored.tables)?,
+        ledger: ledger.map_or(Ok(Vec::new()), |table| ledger_totals(&table.path))?,
         findings: scored.findings.clone(),
         inputs,
         manifest_sha256: String::new(),
@@ -155,9 +156,8 @@ fn column(column: &Column) -> SnapshotColumn {
 }
 
 /// The ledger's rows of level `all`, as JSON objects.
-fn ledger_totals(tables: &[ScoredTable]) -> Result<Vec<Value>> {
-    let Some(ledger) = tables.iter().find(|table| table.schema.table == "ledger") else { return Ok(Vec::new()) };
-    let file = File::open(&ledger.path).map_err(|e| Error::io(&ledger.path, "open", e))?;
+pub(super) fn ledger_totals(path: &Path) -> Result<Vec<Value>> {
+    let file = File::open(path).map_err(|e| Error::io(path, "open", e))?;
     let mut totals = Vec::new();
     for batch in ParquetRecordBatchReaderBuilder::try_new(file)?.build()? {
         let batch = batch?;

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeSet;
 
+use super::publish::ledger_totals;
 use super::{Snapshot, SnapshotManifest, digest};
 use crate::error::{Error, Result};
 use crate::source;
@@ -56,6 +57,10 @@ pub fn verify(snapshot: &Snapshot) -> Result<Verified> {
             }
             Err(error) => found.problems.push(format!("{}: {}", table.file, error.message())),
         }
+    }
+    let ledger = snapshot.dir.join("ledger.parquet");
+    if ledger.exists() && ledger_totals(&ledger).is_ok_and(|totals| totals != manifest.ledger) {
+        found.problems.push("manifest.json: its ledger totals are not those of ledger.parquet".into());
     }
     let id = recomputed.compute_id();
     if recomputed.tables.len() == manifest.tables.len() && id != manifest.id {

@@ -120,15 +120,20 @@ fn is_data(name: &str) -> bool {
 }
 
 fn add(path: &Path, found: &mut BTreeMap<PathBuf, Location>) -> Result<()> {
-    let absolute = path.canonicalize().map_err(|e| Error::unreadable(path, "open", e))?;
-    let metadata = std::fs::metadata(&absolute).map_err(|e| Error::unreadable(path, "open", e))?;
+    let metadata = std::fs::metadata(path).map_err(|e| Error::unreadable(path, "open", e))?;
     if !metadata.is_file() {
-        return Err(Error::new(ErrorKind::Input, "no regular file: it would be read twice")
+        return Err(Error::new(ErrorKind::Input, "no regular file: it could not be read twice")
             .with("file", path.display())
             .hint("write it to a file first"));
     }
-    let size = metadata.len();
-    let uri = absolute.to_string_lossy().into_owned();
-    found.insert(absolute.clone(), Location { uri, path: absolute, size });
+    let absolute = path.canonicalize().map_err(|e| Error::unreadable(path, "open", e))?;
+    let location = Location { uri: uri(&absolute), path: absolute.clone(), size: metadata.len() };
+    found.insert(absolute, location);
     Ok(())
+}
+
+/// The path as text; bytes that are not UTF-8 as `\xff`, so that two names stay two.
+fn uri(path: &Path) -> String {
+    let chunks = path.as_os_str().as_encoded_bytes().utf8_chunks();
+    chunks.map(|chunk| chunk.valid().to_owned() + &chunk.invalid().escape_ascii().to_string()).collect()
 }

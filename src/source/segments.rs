@@ -20,14 +20,14 @@ pub struct Segment {
     pub ordinal: u32,
     bytes: Vec<u8>,
     first_line: u64,
-    /// Elements of a JSON array with their lines; empty for JSON lines.
-    elements: Vec<(u64, Range<usize>)>,
+    /// Elements of a JSON array; empty for JSON lines.
+    elements: Vec<Range<usize>>,
 }
 
 /// One record's text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Line<'a> {
-    /// Physical line in the file, from 1.
+    /// Physical line in the file, or element of the array that the file is; from 1.
     pub number: u64,
     /// The text, without line end.
     pub bytes: &'a [u8],
@@ -39,12 +39,16 @@ impl Segment {
         &self.bytes
     }
 
+    /// What a record's number counts: `line`, or `element` in a file that is one JSON array.
+    pub fn numbered_by(&self) -> &'static str {
+        if self.elements.is_empty() { "line" } else { "element" }
+    }
+
     /// The lines that are not blank, or the elements of an array.
     pub fn lines(&self) -> Vec<Line<'_>> {
         if !self.elements.is_empty() {
-            let line =
-                |(number, range): &(u64, Range<usize>)| Line { number: *number, bytes: &self.bytes[range.clone()] };
-            return self.elements.iter().map(line).collect();
+            let line = |(number, range): (u64, &Range<usize>)| Line { number, bytes: &self.bytes[range.clone()] };
+            return (1..).zip(&self.elements).map(line).collect();
         }
         let mut lines = Vec::new();
         let mut start = 0;
@@ -110,7 +114,7 @@ impl<R: Read> Segments<R> {
                 searched = bytes.len();
             }
             // A last line without end, and one too long to be held, are checked when the segment is emitted.
-            if self.ended || bytes.len() > self.target + self.max_line + READ {
+            if self.ended || bytes.len() > self.target.saturating_add(self.max_line).saturating_add(READ) {
                 break bytes.len();
             }
             self.read_more(&mut bytes)?;
@@ -176,19 +180,16 @@ impl<R: Read> Segments<R> {
     }
 }
 
-/// The elements of a text that is one JSON array, each with its line.
-fn array_elements(text: &str) -> Option<Vec<(u64, Range<usize>)>> {
+/// The elements of a text that is one JSON array.
+fn array_elements(text: &str) -> Option<Vec<Range<usize>>> {
     let mut parser = Parser::new(text, 0);
     let mut elements = Vec::new();
-    let (mut line, mut counted) = (1, 0);
     parser
         .items(|parser| {
             parser.peek();
             let start = parser.position();
-            line += memchr::memchr_iter(b'\n', &text.as_bytes()[counted..start]).count() as u64;
-            counted = start;
             parser.skip()?;
-            elements.push((line, start..parser.position()));
+            elements.push(start..parser.position());
             Ok(())
         })
         .ok()?;

@@ -236,6 +236,7 @@ fn wrong_pipelines_are_told_where() {
         ("a `when` on nothing", "when = { facets = \"judged\" }", "when = { facet = \"judged\" }"),
         ("a step under another name", "name = \"repairs\"", "name = \"repair\""),
         ("a parameter that SQL needs", "[parameters.min_coverage]", "[parameters.least_coverage]"),
+        ("a protocol that is a path", "\"strict\"]", "\"../../strict\"]"),
         ("no TOML", "[parameters]", "[parameters"),
     ] {
         assert!(own.contains(from), "{what}");
@@ -263,6 +264,8 @@ fn wrong_sql_files_are_told_where() {
         ("a column too few", by_facet.replace("    model_revision,\n    judge\nFROM", "    judge\nFROM")),
         ("another type", by_facet.replace("count(score) AS n", "'many' AS n")),
         ("another key", by_facet.replace("-- key: model,", "-- key:")),
+        ("a mean over a window", by_facet.replace("exact_avg(score)", "avg(exact_avg(score)) OVER ()")),
+        ("chance", by_facet.replace("exact_avg(score)", "random()")),
         ("two statements", by_facet + ";\nSELECT 1"),
     ] {
         work.write("qwen_image_bench/by_facet.sql", text);

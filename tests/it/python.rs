@@ -20,6 +20,8 @@ fn int_of_text() {
         ("٣", Some(3)),
         ("𝟐", Some(2)),
         ("½", None),
+        ("\u{1c}1", None),
+        ("\u{a0}\u{2003}1\u{85}", Some(1)),
         ("99999999999999999999999", Some(100_000_000_000_000_000)),
     ] {
         assert_eq!(int(text), expected, "{text:?}");

@@ -275,3 +275,116 @@ fn inputs_that_may_not_be_read() {
     let ran = work.run(&["run", "qwen-image-bench", "pipe.jsonl"]).expect(1);
     assert!(ran.stderr.contains("no regular file"), "{}", ran.stderr);
 }
+
+#[test]
+fn several_records_on_one_physical_line_are_several() {
+    let (lines, array) = (Workdir::new(), Workdir::new());
+    let records = [one(1, 2), one(2, 2), one(1, 2)];
+    lines.write("r.json", records.concat());
+    array.write("r.json", format!("[{}]", records.map(|record| record.trim().to_owned()).join(",")));
+    for work in [&lines, &array] {
+        work.run(&["run", "qwen-image-bench", "r.json"]).expect(0);
+        assert_eq!(overall(work), json!({ "overall": 100.0, "n": 2 }));
+    }
+    assert_eq!(lines.latest("official"), array.latest("official"));
+    array.write("bad.json", "[{\"ID\": 1, \"dims_en\": \"x\"}, 7]");
+    let ran = array.run(&["ingest", "qwen-image-bench", "bad.json"]).expect(1);
+    assert!(ran.stderr.contains("element: 2"), "{}", ran.stderr);
+}
+
+#[test]
+fn a_renamed_file_and_a_new_one_under_its_old_name() {
+    let work = Workdir::new();
+    work.write("t/a.jsonl", one(1, 2));
+    work.run(&["ingest", "qwen-image-bench", "t"]).expect(0);
+    std::fs::rename(work.path("t/a.jsonl"), work.path("t/b.jsonl")).unwrap();
+    work.write("t/a.jsonl", one(2, 0));
+    for _ in 0..2 {
+        work.run(&["run", "qwen-image-bench", "t"]).expect(0);
+        assert_eq!(overall(&work), json!({ "overall": 50.0, "n": 2 }));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn file_names_that_are_not_utf8_stay_two() {
+    use std::os::unix::ffi::OsStrExt;
+    let work = Workdir::new();
+    std::fs::create_dir(work.path("t")).unwrap();
+    for (id, byte) in [(1, b'\xff'), (2, b'\xfe')] {
+        let name = [b"a", &[byte][..], b".jsonl"].concat();
+        std::fs::write(work.path("t").join(std::ffi::OsStr::from_bytes(&name)), one(id, 2)).unwrap();
+    }
+    work.run(&["run", "qwen-image-bench", "t"]).expect(0);
+    assert_eq!(overall(&work)["n"], 2);
+}
+
+#[test]
+fn one_file_under_two_judges_is_two_entries() {
+    let work = Workdir::new();
+    work.write("r.jsonl", one(1, 2));
+    for judge in ["j1", "j2"] {
+        work.run(&["ingest", "qwen-image-bench", "r.jsonl", "--judge", judge]).expect(0);
+    }
+    work.run(&["score", "qwen-image-bench"]).expect(0);
+    assert_eq!(work.row("SELECT count(*) AS n FROM qwen_image_bench.leaderboard")["n"], 2);
+}
+
+#[test]
+fn strict_does_not_count_unknown_facets_that_metadata_list() {
+    let work = Workdir::new();
+    let reply = json!(r#"{"Vibes":{"Cool":{"score":2}},"Realism":{"Physical Logic":{"score":0}}}"#);
+    work.write("r.jsonl", line(1, &format!("{DIMS}; Quality / Vibes / Cool"), &[("quality_response_m", reply)]));
+    work.run(&["ingest", "qwen-image-bench", "r.jsonl"]).expect(0);
+    for (protocol, overall, all) in [
+        ("official", 50.0, json!({ "expected": 2, "ok": 2, "missing": 0, "unknown": 0 })),
+        ("strict", 0.0, json!({ "expected": 2, "ok": 1, "missing": 1, "unknown": 1 })),
+    ] {
+        let ran = work.run(&["score", "qwen-image-bench", "--protocol", protocol, "--facets", "metadata"]).expect(0);
+        let id = ran.stderr.lines().find_map(|line| line.strip_prefix("snapshot ")).unwrap()[..32].to_owned();
+        let target = format!("qwen-image-bench@{id}");
+        assert_eq!(work.json(&["show", &target])[0]["overall"], json!(overall), "{protocol}");
+        let ledger = work.json(&["show", &target, "ledger"]);
+        let row = ledger.as_array().unwrap().iter().find(|row| row["level"] == "all").unwrap().clone();
+        for (name, count) in all.as_object().unwrap() {
+            assert_eq!(row[name], *count, "{protocol} {name}");
+        }
+    }
+}
+
+/// A score that takes long must not lose the parts it reads to an ingest that replaces them.
+#[test]
+fn replacing_a_source_while_it_is_scored() {
+    let work = Workdir::new();
+    let synth = |seed: &str| {
+        let made = [
+            "synth",
+            "qwen-image-bench",
+            "--rows",
+            "60",
+            "--models",
+            "6",
+            "--think-chars",
+            "20",
+            "--seed",
+            seed,
+            "-o",
+            "r.jsonl",
+        ];
+        work.run(&made).expect(0);
+    };
+    synth("1");
+    work.run(&["ingest", "qwen-image-bench", "r.jsonl"]).expect(0);
+    for seed in ["2", "3", "4"] {
+        let mut score = work.command(&["score", "qwen-image-bench", "-q"]).spawn().unwrap();
+        synth(seed);
+        work.run(&["ingest", "qwen-image-bench", "r.jsonl"]).expect(0);
+        assert_eq!(score.wait().unwrap().code(), Some(0), "it scored what it had begun with");
+    }
+    work.run(&["run", "qwen-image-bench", "r.jsonl"]).expect(0);
+    for snapshot in work.json(&["snapshot", "ls"]).as_array().unwrap() {
+        let target = format!("qwen-image-bench@{}", snapshot["id"].as_str().unwrap());
+        let board = work.json(&["show", &target]);
+        assert!(board.as_array().unwrap().iter().all(|row| row["n"] == 60), "{target}: {board}");
+    }
+}

@@ -134,6 +134,13 @@ fn every_flipped_byte_is_found() {
         std::fs::write(dir.join(name), bytes).unwrap();
     }
     work.run(&["snapshot", "verify"]).expect(0);
+    // Totals that a manifest with a digest of its own would carry.
+    let text = String::from_utf8(files.iter().find(|(name, _)| name == "manifest.json").unwrap().1.clone()).unwrap();
+    let at = text.find("\"ok\": ").unwrap();
+    std::fs::write(dir.join("manifest.json"), text[..at].to_owned() + "\"ok\": 9" + &text[at + 6..]).unwrap();
+    let ran = work.run(&["snapshot", "verify"]).expect(1);
+    assert!(ran.stdout.contains("ledger totals"), "{}", ran.stdout);
+    std::fs::write(dir.join("manifest.json"), text).unwrap();
     std::fs::write(dir.join("extra.txt"), "x").unwrap();
     work.run(&["snapshot", "verify"]).expect(1);
     std::fs::remove_file(dir.join("extra.txt")).unwrap();
