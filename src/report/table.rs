@@ -40,9 +40,13 @@ pub fn render(schema: &SchemaRef, batches: &[RecordBatch], options: TableOptions
     }
     table.set_header(shown.iter().map(|column| schema.field(*column).name().clone()));
     let mut rows = 0;
+    let mut widest: Vec<usize> = shown.iter().map(|column| schema.field(*column).name().len()).collect();
     for batch in batches {
         let cells =
             shown.iter().map(|column| texts(batch.column(*column), options.markdown)).collect::<Result<Vec<_>>>()?;
+        for (widest, column) in widest.iter_mut().zip(&cells) {
+            *widest = column.iter().map(|text| text.chars().count()).chain([*widest]).max().unwrap_or(*widest);
+        }
         for row in 0..batch.num_rows() {
             table.add_row(cells.iter().map(|column| column[row].clone()));
         }
@@ -56,7 +60,7 @@ pub fn render(schema: &SchemaRef, batches: &[RecordBatch], options: TableOptions
         }
         if options.width.is_some() {
             // A number or its name broken over two lines would be read as another one.
-            let is_short = is_number || column.get_max_width() <= NARROWEST;
+            let is_short = is_number || widest[place] <= usize::from(NARROWEST);
             let narrowest = ColumnConstraint::LowerBoundary(Width::Fixed(NARROWEST));
             column.set_constraint(if is_short { ColumnConstraint::ContentWidth } else { narrowest });
         }
