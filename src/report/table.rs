@@ -38,9 +38,14 @@ pub fn render(schema: &SchemaRef, batches: &[RecordBatch], options: TableOptions
     if let Some(width) = options.width {
         table.set_width(width).set_content_arrangement(ContentArrangement::Dynamic);
     }
-    table.set_header(shown.iter().map(|column| schema.field(*column).name().clone()));
+    let heading = |column: &usize| {
+        let name = schema.field(*column).name();
+        if options.width.is_some() { broken_at_underscores(name) } else { name.clone() }
+    };
+    table.set_header(shown.iter().map(heading));
     let mut rows = 0;
-    let mut widest: Vec<usize> = shown.iter().map(|column| schema.field(*column).name().len()).collect();
+    let mut widest: Vec<usize> =
+        shown.iter().map(|column| heading(column).lines().map(str::len).max().unwrap_or(0)).collect();
     for batch in batches {
         let cells =
             shown.iter().map(|column| texts(batch.column(*column), options.markdown)).collect::<Result<Vec<_>>>()?;
@@ -55,6 +60,9 @@ pub fn render(schema: &SchemaRef, batches: &[RecordBatch], options: TableOptions
     for (place, column) in shown.iter().enumerate() {
         let is_number = schema.field(*column).data_type().is_numeric();
         let Some(column) = table.column_mut(place) else { continue };
+        if !options.markdown {
+            column.set_padding((0, 1));
+        }
         if is_number {
             column.set_cell_alignment(CellAlignment::Right);
         }
@@ -67,6 +75,19 @@ pub fn render(schema: &SchemaRef, batches: &[RecordBatch], options: TableOptions
     }
     let drawn: String = table.lines().map(|line| line.trim_end().to_owned() + "\n").collect();
     Ok(if rows == 0 && !options.markdown { drawn + "(no rows)\n" } else { drawn })
+}
+
+/// A long name over several lines, so that a column of short numbers stays narrow.
+fn broken_at_underscores(name: &str) -> String {
+    const LINE: usize = 9;
+    let mut lines: Vec<String> = Vec::new();
+    for piece in name.split_inclusive('_') {
+        match lines.last_mut() {
+            Some(line) if line.len() + piece.len() <= LINE => line.push_str(piece),
+            _ => lines.push(piece.to_owned()),
+        }
+    }
+    lines.join("\n")
 }
 
 fn is_empty_key(name: &str, batches: &[RecordBatch], column: usize) -> bool {
