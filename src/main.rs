@@ -2,6 +2,12 @@
 
 use std::process::ExitCode;
 
+use mimalloc::MiMalloc;
+
+/// Ingest and the engine hand large buffers between threads; the system's allocator gives each back to the kernel.
+#[global_allocator]
+static ALLOCATOR: MiMalloc = MiMalloc;
+
 /// Long expressions in SQL are planned by recursion; memory is taken only as far as it is used.
 const STACK: usize = 256 << 20;
 

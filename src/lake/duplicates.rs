@@ -1,6 +1,6 @@
 //! Two replies about one thing: which one counts. Every reply stays in the lake; those that do not count are listed in
 //! `set_aside`. Which replies are about one thing, and which metadata contradict each other, a dataset says in
-//! `sql/<dataset>/lake/repeated.sql` and `conflicts.sql`.
+//! `sql/<dataset>/lake/`: `repeated_keys.sql`, `repeated.sql` and `conflicts.sql`.
 
 use std::cmp::Reverse;
 use std::collections::HashSet;
@@ -32,6 +32,9 @@ pub(super) enum OnConflict<'a> {
     Settle,
 }
 
+/// Bytes before looking for repeated keys spills to disk: publishing keeps to the bound of ingest.
+const MOST_MEMORY: usize = 256 << 20;
+
 /// Columns of `repeated.sql` behind the key: source, source_line, digest, readable.
 const BEHIND_KEY: usize = 4;
 
@@ -48,6 +51,7 @@ pub(super) fn settle(
     let dataset = Dataset::find(assets, &manifest.dataset)?;
     let schemas = TableSchema::load_all(assets, &dataset.id)?;
     let parts = format!("{}_parts", dataset.sql_schema);
+    let options = EngineOptions { memory: options.memory.min(MOST_MEMORY), ..options };
     let engine = Engine::new(assets, options, &parts)?;
     engine.register_parts(lake, manifest, &schemas, &parts)?;
     let folder = format!("sql/{}/lake", dataset.sql_schema);
@@ -65,6 +69,9 @@ pub(super) fn settle(
     if let Some(conflicts) = run("conflicts")? {
         return Err(contradiction(&conflicts, manifest));
     }
+    // Nearly always there is none, which the keys alone tell; the replies are only looked at where there are some.
+    let Some(keys) = run("repeated_keys")? else { return Ok(()) };
+    engine.register_batches(&parts, "repeated_keys", keys.schema(), vec![keys])?;
     let Some(repeated) = run("repeated")? else { return Ok(()) };
     let repeated = sorted(&repeated)?;
     let aside = losers(&repeated, manifest, on_conflict)?;

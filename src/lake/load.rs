@@ -12,7 +12,7 @@ use super::Lake;
 use super::manifest::{Manifest, SourceEntry};
 use super::permits::Permits;
 use super::publish::{self, Published};
-use super::segment::{Place, SegmentRecord, segment_bytes};
+use super::segment::{Content, Place, SegmentRecord, segment_bytes};
 use super::session::EngineOptions;
 use super::staging::Staging;
 use crate::assets::Assets;
@@ -291,8 +291,8 @@ impl<'a> Loader<'a> {
 
     /// Reads a segment and writes its parts, or finds them finished.
     fn segment(&self, segment: &Segment, dir: &Path, location: &Location, key: &str) -> Result<SegmentRecord> {
-        let sha256 = source::hex(&Sha256::digest(segment.bytes()));
-        let finished = SegmentRecord::finished(dir, segment.ordinal, &sha256);
+        let content = Content::of(segment.bytes());
+        let finished = SegmentRecord::finished(dir, segment.ordinal, content);
         let record =
             match finished.filter(|record| record.rejects.is_none() || self.request.on_error == OnError::Reject) {
                 Some(record) => record,
@@ -300,7 +300,7 @@ impl<'a> Loader<'a> {
                     let read = self.request.reader.read(segment, key, &self.request.options)?;
                     self.refuse_rejects(&read, segment, location)?;
                     let place = Place { dir, key, uri: &location.uri, ordinal: segment.ordinal };
-                    SegmentRecord::write(&place, &self.schemas, &self.rejects, read, sha256)?
+                    SegmentRecord::write(&place, &self.schemas, &self.rejects, read, content)?
                 }
             };
         self.done.lock().unwrap_or_else(PoisonError::into_inner).1 += record.records;

@@ -23,10 +23,24 @@ pub(super) struct Place<'a> {
     pub(super) ordinal: u32,
 }
 
+/// Enough to tell a segment from another one at its place: staging is named by the digest of the whole file already, so this
+/// only guards against a file that changed while it was read.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub(super) struct Content {
+    bytes: u64,
+    crc32: u32,
+}
+
+impl Content {
+    pub(super) fn of(bytes: &[u8]) -> Self {
+        Self { bytes: bytes.len() as u64, crc32: crc32fast::hash(bytes) }
+    }
+}
+
 /// What is kept beside the parts, so that a later run need not read the segment again.
 #[derive(Serialize, Deserialize)]
 pub(super) struct SegmentRecord {
-    sha256: String,
+    content: Content,
     pub(super) records: u64,
     pub(super) notes: Notes,
     pub(super) parts: BTreeMap<String, Part>,
@@ -40,12 +54,12 @@ impl SegmentRecord {
     }
 
     /// The record of a segment that an earlier run finished. Absent, cut short by a kill, or of other content: none.
-    pub(super) fn finished(dir: &Path, ordinal: u32, sha256: &str) -> Option<Self> {
+    pub(super) fn finished(dir: &Path, ordinal: u32, content: Content) -> Option<Self> {
         let record: Self = serde_json::from_slice(&std::fs::read(Self::path(dir, ordinal)).ok()?).ok()?;
         let there = |table: &str, part: &Part| dir.join(format!("{table}-{}", part.file)).exists();
         let complete = record.parts.iter().all(|(table, part)| there(table, part))
             && record.rejects.iter().all(|part| there("rejects", part));
-        (record.sha256 == sha256 && complete).then_some(record)
+        (record.content == content && complete).then_some(record)
     }
 
     /// Writes the parts, then the record.
@@ -54,7 +68,7 @@ impl SegmentRecord {
         schemas: &[TableSchema],
         rejects_schema: &TableSchema,
         read: SegmentTables,
-        sha256: String,
+        content: Content,
     ) -> Result<Self> {
         let file = format!("{}-{:05}.parquet", place.key, place.ordinal);
         let part = |table: &str, schema: &TableSchema, batch: &RecordBatch| {
@@ -80,7 +94,7 @@ impl SegmentRecord {
         let mut first_rejects = read.rejects;
         first_rejects.truncate(5);
         first_rejects.iter_mut().for_each(|reject| reject.text.clear());
-        let record = Self { sha256, records: read.records, notes: read.notes, parts, rejects, first_rejects };
+        let record = Self { content, records: read.records, notes: read.notes, parts, rejects, first_rejects };
         let text = serde_json::to_vec(&record).map_err(|e| Error::new(ErrorKind::Check, e.to_string()).caused_by(e))?;
         write_atomically(&Self::path(place.dir, place.ordinal), &text)?;
         Ok(record)
@@ -103,7 +117,6 @@ pub(super) fn write_part(dir: &Path, file: &str, schema: &TableSchema, batch: &R
 pub(super) fn segment_bytes(size: u64) -> usize {
     match size >> 20 {
         0..256 => 8 << 20,
-        256..4096 => 16 << 20,
-        _ => 32 << 20,
+        _ => 16 << 20,
     }
 }

@@ -5,13 +5,6 @@
 -- output: lake
 -- Read when sources are published. The last four columns are the reply's place, the digest of its text and how many readings
 -- can read it (-1 if there is no text); those before are the key that must be unique. Sorted where it is read.
-WITH repeated AS (
-    SELECT model, model_revision, judge, lang, prompt_id, pillar
-    FROM qwen_image_bench_parts.responses
-    GROUP BY model, model_revision, judge, lang, prompt_id, pillar
-    HAVING count(*) > 1
-)
-
 SELECT
     r.model,
     r.model_revision,
@@ -27,6 +20,6 @@ SELECT
         ELSE CASE WHEN r.outcome = 'ok' THEN 1 ELSE 0 END + CASE WHEN r.outcome_official = 'ok' THEN 1 ELSE 0 END
     END AS readable
 FROM qwen_image_bench_parts.responses AS r
-JOIN repeated AS d
+JOIN qwen_image_bench_parts.repeated_keys AS d
     ON r.model = d.model AND r.model_revision = d.model_revision AND r.judge = d.judge AND r.lang = d.lang
     AND r.prompt_id = d.prompt_id AND r.pillar = d.pillar

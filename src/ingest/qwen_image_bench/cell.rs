@@ -1,6 +1,7 @@
 //! What a reading finds in a reply: cells with their state.
 
 use std::borrow::Cow;
+use std::collections::HashMap;
 
 use crate::python::json::{Node, Value};
 
@@ -113,5 +114,27 @@ pub(super) fn object<'n, 'a>(node: &'n Node<'a>) -> Option<&'n Members<'a>> {
     match &node.value {
         Value::Object(members) => Some(members),
         _ => None,
+    }
+}
+
+/// Finds, entry by entry, which earlier one landed on the same capability and facet. Replies have some dozens of entries,
+/// for which looking back is quicker than hashing; a hostile one may have millions.
+#[derive(Debug, Default)]
+pub(super) struct Landings {
+    places: HashMap<(String, String), usize>,
+}
+
+impl Landings {
+    const FEW: usize = 48;
+
+    /// The latest entry before `at` on the same cell.
+    pub(super) fn before(&mut self, cells: &[Cell<'_>], at: usize) -> Option<usize> {
+        let side = &cells[at].side;
+        if cells.len() <= Self::FEW {
+            return cells[..at]
+                .iter()
+                .rposition(|other| other.side.facet == side.facet && other.side.capability == side.capability);
+        }
+        self.places.insert((side.capability.to_string(), side.facet.to_string()), at)
     }
 }

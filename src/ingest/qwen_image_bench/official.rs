@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::collections::HashMap;
 
-use super::cell::{Cell, Judged, Members, Reading, Side, State, object, on_scale};
+use super::cell::{Cell, Judged, Landings, Members, Reading, Side, State, object, on_scale};
 use crate::python;
 use crate::python::json::{self, Node, Value};
 use crate::schema::taxonomy::Pillar;
@@ -63,10 +63,9 @@ pub(super) fn cells<'a>(root: &Node<'a>, pillar: &'a Pillar, reading: &mut Readi
     if cells.iter().any(aliased) {
         reading.repairs.push("alias");
     }
-    let mut last: HashMap<(Cow<'a, str>, Cow<'a, str>), usize> = HashMap::with_capacity(cells.len());
+    let mut landings = Landings::default();
     for at in 0..cells.len() {
-        let key = (cells[at].side.capability.clone(), cells[at].side.facet.clone());
-        if let Some(earlier) = last.insert(key, at) {
+        if let Some(earlier) = landings.before(&cells, at) {
             cells[earlier].side.judged = None;
         }
     }
@@ -115,13 +114,20 @@ fn get<'n, 'a>(members: &'n Members<'a>, name: &str) -> Option<&'n Node<'a>> {
 
 /// Members as a Python dict holds them: a duplicate key keeps its first place and its last value.
 fn python_dict<'n, 'a>(members: &'n Members<'a>) -> Vec<(&'n Cow<'a, str>, &'n Node<'a>)> {
-    let mut places: HashMap<&str, usize> = HashMap::with_capacity(members.len());
+    const FEW: usize = 32;
+    let mut places: HashMap<&str, usize> = HashMap::new();
     let mut dict: Vec<(&Cow<'a, str>, &Node<'a>)> = Vec::with_capacity(members.len());
     for (name, node) in members {
-        match places.get(name.as_ref()) {
-            Some(place) => dict[*place].1 = node,
+        let place = match members.len() <= FEW {
+            true => dict.iter().position(|(known, _)| *known == name),
+            false => places.get(name.as_ref()).copied(),
+        };
+        match place {
+            Some(place) => dict[place].1 = node,
             None => {
-                places.insert(name, dict.len());
+                if members.len() > FEW {
+                    places.insert(name, dict.len());
+                }
                 dict.push((name, node));
             }
         }

@@ -1,9 +1,8 @@
 //! The strict reading: repairs that lose nothing, the rubric's own places, and no guess about a value.
 
 use std::borrow::Cow;
-use std::collections::HashMap;
 
-use super::cell::{Cell, Judged, Members, Reading, Side, State, object, on_scale};
+use super::cell::{Cell, Judged, Landings, Members, Reading, Side, State, object, on_scale};
 use crate::python;
 use crate::python::json::{Node, Parser, Value};
 use crate::schema::taxonomy::Pillar;
@@ -131,10 +130,9 @@ pub(super) fn cells<'a>(root: &Node<'a>, pillar: &'a Pillar, reading: &mut Readi
 
 /// The last entry on a cell holds it: with the common value, or invalid where the values differ.
 fn merge_landings(cells: &mut [Cell<'_>]) {
-    let mut last: HashMap<(Cow<'_, str>, Cow<'_, str>), usize> = HashMap::with_capacity(cells.len());
+    let mut landings = Landings::default();
     for at in 0..cells.len() {
-        let key = (cells[at].side.capability.clone(), cells[at].side.facet.clone());
-        if let Some(earlier) = last.insert(key, at) {
+        if let Some(earlier) = landings.before(cells, at) {
             let before = cells[earlier].side.judged.take();
             if before != cells[at].side.judged {
                 cells[at].side.judged = Some((State::Invalid, None));
