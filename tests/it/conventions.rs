@@ -154,6 +154,17 @@ fn readme_tables_equal_the_folders() {
 }
 
 #[test]
+fn readme_shows_what_a_run_prints() {
+    let readme = std::fs::read_to_string(project().join("README.md")).unwrap();
+    for golden in ["run_board", "run_notes"] {
+        let path = project().join(format!("tests/it/snapshots/it__command_line__{golden}.snap"));
+        let text = std::fs::read_to_string(path).unwrap();
+        let shown = text.splitn(3, "---\n").nth(2).unwrap().replace("PROJECT/", "");
+        assert!(readme.contains(shown.trim_end()), "README's example is not {golden}");
+    }
+}
+
+#[test]
 fn architecture_names_the_modules_there_are() {
     let text = std::fs::read_to_string(project().join("ARCHITECTURE.md")).unwrap();
     let named: BTreeSet<String> =

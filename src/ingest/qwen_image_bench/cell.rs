@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::collections::HashMap;
 
 use crate::python::json::{Node, Value};
+use crate::schema::taxonomy::Pillar;
 
 /// State of a judged cell.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -59,8 +60,14 @@ pub(super) struct Cell<'a> {
     pub facet_read: Cow<'a, str>,
     pub raw: &'a str,
     pub in_rubric: bool,
-    pub aliased: bool,
     pub side: Side<'a>,
+}
+
+impl Cell<'_> {
+    /// Whether the facet or the capability is written as one of the documented aliases.
+    pub(super) fn is_aliased(&self, pillar: &Pillar) -> bool {
+        pillar.alias(&self.facet_read).is_some() || pillar.alias(&self.capability_read).is_some()
+    }
 }
 
 /// Whether a reply could be read.

@@ -58,9 +58,7 @@ pub(super) fn cells<'a>(root: &Node<'a>, pillar: &'a Pillar, reading: &mut Readi
             }
         }
     }
-    let aliased =
-        |cell: &Cell<'_>| pillar.alias(&cell.facet_read).is_some() || pillar.alias(&cell.capability_read).is_some();
-    if cells.iter().any(aliased) {
+    if cells.iter().any(|cell| cell.is_aliased(pillar)) {
         reading.repairs.push("alias");
     }
     let mut landings = Landings::default();
@@ -89,7 +87,6 @@ fn cell<'a>(
         facet_read: facet_read.clone(),
         raw: node.text,
         in_rubric,
-        aliased: false,
         side: Side { capability, facet, judged: Some(value) },
     }
 }

@@ -121,7 +121,7 @@ pub(super) fn cells<'a>(root: &Node<'a>, pillar: &'a Pillar, reading: &mut Readi
             None => {}
         }
     }
-    if cells.iter().any(|cell| cell.aliased) {
+    if cells.iter().any(|cell| cell.is_aliased(pillar)) {
         reading.repairs.push("alias");
     }
     merge_landings(&mut cells);
@@ -148,14 +148,7 @@ fn cell<'a>(capability_read: Cow<'a, str>, facet_read: &Cow<'a, str>, node: &Nod
         facet: known.map_or_else(|| facet_read.clone(), |known| Cow::Borrowed(known.facet)),
         judged: Some(object(node).map_or_else(|| value_of(node), score_of)),
     };
-    Cell {
-        aliased: pillar.alias(facet_read).is_some() || pillar.alias(&capability_read).is_some(),
-        capability_read,
-        facet_read: facet_read.clone(),
-        raw: node.text,
-        in_rubric: known.is_some(),
-        side,
-    }
+    Cell { capability_read, facet_read: facet_read.clone(), raw: node.text, in_rubric: known.is_some(), side }
 }
 
 fn score_of(members: &Members<'_>) -> Judged {
