@@ -225,6 +225,8 @@ impl<'a> Loader<'a> {
         let records =
             self.run(&mut segments, staging.path(), location, key, target, &|| position.load(Ordering::Relaxed))?;
         if stamp(&location.path)? != before {
+            // Its segments belong to no content that the key names.
+            staging.discard();
             return Err(Error::new(ErrorKind::Input, "the file changed while it was read")
                 .with("file", &location.uri)
                 .hint("wait until it is complete and run again"));

@@ -16,7 +16,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::schema::{Encoding, TableKind, TableSchema};
+use crate::schema::{Encoding, TableSchema};
 
 /// Rows that are encoded at a time: page boundaries depend on it, so it is fixed.
 const ROWS_AT_A_TIME: usize = 8192;
@@ -33,7 +33,6 @@ pub(crate) struct PartWriter {
     pending_rows: usize,
     rows: u64,
     last: Option<RecordBatch>,
-    is_checked: bool,
 }
 
 impl PartWriter {
@@ -68,7 +67,6 @@ impl PartWriter {
             pending_rows: 0,
             rows: 0,
             last: None,
-            is_checked: schema.kind == TableKind::Result || cfg!(debug_assertions),
         })
     }
 
@@ -93,12 +91,8 @@ impl PartWriter {
         Ok(())
     }
 
-    /// The engine trusts the declared order, and a key that repeats is a wrong join: neither may be written. Parts of the
-    /// lake are in order by the reader's construction, which builds with debug assertions (those of the tests) check.
+    /// The engine trusts the declared order, and a key that repeats is a wrong join: neither may be written.
     fn require_order(&mut self, batch: &RecordBatch) -> Result<()> {
-        if !self.is_checked {
-            return Ok(());
-        }
         let before = self.last.replace(batch.slice(batch.num_rows() - 1, 1));
         let joint = match before {
             Some(before) => concat_batches(&self.schema, [&before, &batch.slice(0, 1)])?,
