@@ -16,6 +16,8 @@ demo:            ## build, run the whole job on the samples in a lake of its own
 	@echo "  cargo run -q -- --lake demo-lake show qwen-image-bench by_pillar"
 	@echo "  cargo run -q -- --lake demo-lake show qwen-image-bench ledger --limit 6"
 	@echo "  cargo run -q -- --lake demo-lake sql --query facets_that_separate"
+	@echo "  cargo run -q -- --lake demo-lake run qwen-image-bench data/samples/own-model/mine_judged.csv --model Mine"
+	@echo "  cargo run -q -- --lake demo-lake export qwen-image-bench --official demo-lake/official --xlsx demo-lake/board.xlsx"
 	@echo "  cargo run -q -- --lake demo-lake snapshot verify qwen-image-bench"
 
 test:            ## run all tests
@@ -35,7 +37,7 @@ release:         ## the fast binary, target/release/scorelake
 	$(CARGO) build --release
 
 samples:         ## make data/samples again
-	$(SCORELAKE) synth qwen-image-bench --rows 30 --models 4 --noise 0.03 --think-chars 120 --metadata-out data/samples/qwen-image-bench/bench_metadata.json -o data/samples/qwen-image-bench/responses.jsonl
+	$(SCORELAKE) synth qwen-image-bench --rows 30 --models 4 --noise 0.03 --think-chars 120 --metadata-out data/samples/qwen-image-bench/bench_metadata.json --judged-out data/samples/own-model/mine_judged.csv -o data/samples/qwen-image-bench/responses.jsonl
 
-bench: release   ## whole commands against the plain-Python reference, recorded in benches/runs
+bench: release   ## whole commands against the plain-Python reference, recorded in benches/runs; `cargo bench` measures parts
 	benches/run.sh

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-use self::commands::{check, datasets, ingest, run as run_command, schema, score, show, snapshot, sql, synth};
+use self::commands::{check, datasets, export, ingest, run as run_command, schema, score, show, snapshot, sql, synth};
 use self::output::Outcome;
 use self::printer::Printer;
 use crate::assets::Assets;
@@ -84,9 +84,11 @@ enum Command {
     Show(show::Args),
     /// Ask a question in SQL.
     Sql(sql::Args),
+    /// Write the tables of a snapshot to files: a workbook, JSON, CSV, or the benchmark script's own files.
+    Export(export::Args),
     /// List, show and verify snapshots.
     Snapshot(snapshot::Args),
-    /// Check pipelines, SQL and schemas without data.
+    /// Check pipelines, SQL and schemas; and, with a lake, that DataFusion and Polars agree on it.
     Check(check::Args),
     /// Show what tables hold.
     Schema(schema::Args),
@@ -122,6 +124,11 @@ impl Session {
 
     fn lake(&self) -> Result<Lake> {
         Lake::open(&self.globals.lake)
+    }
+
+    /// The lake, if its folder exists.
+    fn lake_if_there(&self) -> Result<Option<Lake>> {
+        if self.globals.lake.exists() { self.lake().map(Some) } else { Ok(None) }
     }
 }
 
@@ -162,6 +169,7 @@ fn execute(cli: Cli, args: Vec<OsString>, printer: Printer) -> Result<Outcome> {
         Command::Run(args) => run_command::execute(&session, &args),
         Command::Show(args) => show::execute(&session, &args),
         Command::Sql(args) => sql::execute(&session, &args),
+        Command::Export(args) => export::execute(&session, &args),
         Command::Snapshot(args) => snapshot::execute(&session, &args),
         Command::Check(args) => check::execute(&session, &args),
         Command::Schema(args) => schema::execute(&session, &args),

@@ -2,7 +2,10 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, BooleanBuilder, Float64Builder, Int32Builder, Int64Builder, RecordBatch, StringBuilder};
+use arrow::array::{
+    ArrayRef, BooleanBuilder, Float64Builder, Int32Builder, Int64Builder, NullBufferBuilder, RecordBatch, StringArray,
+};
+use arrow::buffer::{Buffer, OffsetBuffer, ScalarBuffer};
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{ColumnType, TableSchema};
@@ -15,17 +18,52 @@ pub(crate) struct TableBuilder<'s> {
 }
 
 enum ColumnBuilder {
-    Text(StringBuilder),
+    Text(TextColumn),
     Bool(BooleanBuilder),
     Int32(Int32Builder),
     Int64(Int64Builder),
     Float64(Float64Builder),
 }
 
+/// Texts one after another.
+struct TextColumn {
+    values: Vec<u8>,
+    offsets: Vec<i32>,
+    nulls: NullBufferBuilder,
+}
+
+impl TextColumn {
+    fn new() -> Self {
+        Self { values: Vec::new(), offsets: vec![0], nulls: NullBufferBuilder::new(0) }
+    }
+
+    fn append(&mut self, value: Option<&str>) -> Result<()> {
+        match value {
+            Some(text) => {
+                self.values.extend_from_slice(text.as_bytes());
+                self.nulls.append_non_null();
+            }
+            None => self.nulls.append_null(),
+        }
+        let end = i32::try_from(self.values.len()).map_err(|e| {
+            Error::new(ErrorKind::Input, "the texts of one column of a segment are larger than 2 GiB")
+                .hint("lower --max-line")
+                .caused_by(e)
+        })?;
+        self.offsets.push(end);
+        Ok(())
+    }
+
+    fn finish(mut self) -> Result<StringArray> {
+        let offsets = OffsetBuffer::new(ScalarBuffer::from(self.offsets));
+        Ok(StringArray::try_new(offsets, Buffer::from_vec(self.values), self.nulls.finish())?)
+    }
+}
+
 impl<'s> TableBuilder<'s> {
     pub(crate) fn new(schema: &'s TableSchema) -> Self {
         let builder = |kind| match kind {
-            ColumnType::Text => ColumnBuilder::Text(StringBuilder::new()),
+            ColumnType::Text => ColumnBuilder::Text(TextColumn::new()),
             ColumnType::Bool => ColumnBuilder::Bool(BooleanBuilder::new()),
             ColumnType::Int32 => ColumnBuilder::Int32(Int32Builder::new()),
             ColumnType::Int64 => ColumnBuilder::Int64(Int64Builder::new()),
@@ -43,7 +81,7 @@ impl<'s> TableBuilder<'s> {
     /// The next cell, a text.
     pub(crate) fn text(&mut self, value: Option<&str>) -> Result<&mut Self> {
         match self.column() {
-            ColumnBuilder::Text(builder) => builder.append_option(value),
+            ColumnBuilder::Text(column) => column.append(value)?,
             _ => return Err(self.misfit("text")),
         }
         Ok(self)
@@ -77,16 +115,16 @@ impl<'s> TableBuilder<'s> {
 
     /// The batch; nulls where the schema has none are an error.
     pub(crate) fn finish(self) -> Result<RecordBatch> {
-        let finish = |builder| -> ArrayRef {
-            match builder {
-                ColumnBuilder::Text(mut builder) => Arc::new(builder.finish()),
+        let finish = |builder| -> Result<ArrayRef> {
+            Ok(match builder {
+                ColumnBuilder::Text(column) => Arc::new(column.finish()?),
                 ColumnBuilder::Bool(mut builder) => Arc::new(builder.finish()),
                 ColumnBuilder::Int32(mut builder) => Arc::new(builder.finish()),
                 ColumnBuilder::Int64(mut builder) => Arc::new(builder.finish()),
                 ColumnBuilder::Float64(mut builder) => Arc::new(builder.finish()),
-            }
+            })
         };
-        let columns = self.columns.into_iter().map(finish).collect();
+        let columns = self.columns.into_iter().map(finish).collect::<Result<_>>()?;
         Ok(RecordBatch::try_new(self.schema.arrow(), columns)?)
     }
 }

@@ -3,7 +3,9 @@
 //! A reader is a pure function of a segment: it may run on any thread, and what it gives depends on the text alone.
 
 mod batch;
+mod ids;
 mod notes;
+pub mod provenance;
 pub mod qwen_image_bench;
 
 use arrow::array::RecordBatch;
@@ -14,12 +16,20 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::source::Segment;
 
 pub(crate) use batch::TableBuilder;
+pub use ids::Ids;
 pub use notes::Notes;
+pub use provenance::Provenance;
 
 /// What the command line says about a source; part of its identity.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SourceOptions {
+    /// Model that made the images, where the file does not say.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub model: String,
+    /// Language of the prompts, where the file does not say.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub lang: String,
     /// Revision of the models.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub model_revision: String,
@@ -33,13 +43,15 @@ pub struct SourceOptions {
 impl SourceOptions {
     /// Whether both speak of the same entries of a board.
     pub fn is_same_entry(&self, other: &Self) -> bool {
-        self.model_revision == other.model_revision && self.judge == other.judge
+        let entry = |of: &Self| [&of.model, &of.lang, &of.model_revision, &of.judge].map(String::clone);
+        entry(self) == entry(other)
     }
 }
 
 impl Default for SourceOptions {
     fn default() -> Self {
-        Self { model_revision: String::new(), judge: String::new(), keep_text: true }
+        let none = String::new;
+        Self { model: none(), lang: none(), model_revision: none(), judge: none(), keep_text: true }
     }
 }
 
@@ -63,8 +75,32 @@ pub struct SegmentTables {
     pub rejects: Vec<Reject>,
     /// Records read, rejects too.
     pub records: u64,
+    /// IDs of the prompts or questions it is about.
+    pub ids: Ids,
     /// Notes.
     pub notes: Notes,
+}
+
+/// What a file holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Holds {
+    /// What judges or people said.
+    #[default]
+    Replies,
+    /// Only what is known of prompts.
+    Metadata,
+}
+
+/// What of the command line is about a file.
+#[derive(Debug, Clone)]
+pub struct Taken {
+    /// The options; those that say nothing about the file are empty.
+    pub options: SourceOptions,
+    /// What it holds.
+    pub holds: Holds,
+    /// Whether a `--provenance` describes it.
+    pub provenance: bool,
 }
 
 /// A dataset's reader.
@@ -75,6 +111,10 @@ pub trait Reader: Send + Sync {
     /// Changes whenever the reader would give other rows for the same text, also by another rubric: parts are then made
     /// again.
     fn identity(&self) -> String;
+
+    /// Which of the options are about a file that begins with this segment. They are part of its identity, so one that says
+    /// nothing about it must not make another source of it.
+    fn taken(&self, first: Option<&Segment>, options: &SourceOptions) -> Result<Taken>;
 
     /// After the last segment of a source: turns what segments could not judge alone into notes.
     fn conclude(&self, notes: &mut Notes);

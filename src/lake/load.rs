@@ -5,94 +5,19 @@ use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 
-use serde::Serialize;
 use sha2::{Digest, Sha256};
 
 use super::Lake;
 use super::manifest::{Manifest, SourceEntry};
 use super::permits::Permits;
 use super::publish::{self, Published};
+use super::request::{Control, Given, IngestRequest, IngestSummary, OnError, Progress};
 use super::segment::{Content, Place, SegmentRecord, segment_bytes};
-use super::session::EngineOptions;
 use super::staging::Staging;
-use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ingest::{Notes, Reader, Reject, SegmentTables, SourceOptions};
+use crate::ingest::{Ids, Notes, Reject, SegmentTables, SourceOptions};
 use crate::schema::TableSchema;
-use crate::source::{self, Expanded, Location, Segment, Segments};
-
-/// What a bad record does.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum OnError {
-    /// The first one ends the ingest; nothing is published.
-    Fail,
-    /// It is kept with its reason and counted.
-    Reject,
-}
-
-/// What to ingest.
-pub struct IngestRequest<'a> {
-    /// Files the schemas and rubrics come from.
-    pub assets: &'a Assets,
-    /// The dataset's reader.
-    pub reader: &'a dyn Reader,
-    /// The inputs.
-    pub inputs: Expanded,
-    /// What is said about them.
-    pub options: SourceOptions,
-    /// What a bad record does.
-    pub on_error: OnError,
-    /// Whether these replies replace older ones about the same image.
-    pub supersede: bool,
-    /// Longest line.
-    pub max_line: usize,
-}
-
-/// How the work is done, which never shows in what is published.
-pub struct Control<'a> {
-    /// Threads, memory.
-    pub engine: EngineOptions,
-    /// Told of bytes read of all bytes, and of records.
-    pub progress: &'a (dyn Fn(Progress) + Sync),
-}
-
-/// How far an ingest is.
-#[derive(Debug, Clone, Copy)]
-pub struct Progress {
-    /// Bytes of all files.
-    pub total: u64,
-    /// Bytes read.
-    pub read: u64,
-    /// Records read.
-    pub records: u64,
-}
-
-/// What an ingest did.
-#[derive(Debug, Default, Serialize)]
-pub struct IngestSummary {
-    /// URIs of sources that are new in the lake.
-    pub added: Vec<String>,
-    /// URIs whose content had changed.
-    pub replaced: Vec<String>,
-    /// URIs whose content was there already.
-    pub unchanged: Vec<String>,
-    /// Keys of all sources given, new or not.
-    pub keys: Vec<String>,
-    /// Inputs that could not be read, with the reason.
-    pub unreadable: Vec<(String, String)>,
-    /// Records read from new sources.
-    pub records: u64,
-    /// Of those, rejected.
-    pub rejected: u64,
-    /// The first rejects.
-    pub first_rejects: Vec<String>,
-    /// Rows written by table.
-    pub rows: BTreeMap<String, u64>,
-    /// What the reader met.
-    pub notes: Notes,
-    /// Replies set aside in the whole dataset, by reason.
-    pub set_aside: Notes,
-}
+use crate::source::{self, Location, Segment, Segments};
 
 /// Ingests: expand, stage each source, publish all of them by one swap of the manifest.
 pub fn ingest(lake: &Lake, mut request: IngestRequest<'_>, control: &Control<'_>) -> Result<IngestSummary> {
@@ -110,7 +35,7 @@ pub fn ingest(lake: &Lake, mut request: IngestRequest<'_>, control: &Control<'_>
     let mut staged: Vec<Staged> = Vec::new();
     for location in &request.inputs.locations {
         match loader.take(location, &known, &mut staged) {
-            Ok(key) => given.push(Given { uri: location.uri.clone(), key }),
+            Ok(source) => given.push(source),
             Err(error) if request.on_error == OnError::Reject && error.kind() == ErrorKind::Input => {
                 unreadable.push((location.uri.clone(), error));
             }
@@ -122,6 +47,7 @@ pub fn ingest(lake: &Lake, mut request: IngestRequest<'_>, control: &Control<'_>
         let first = unreadable.into_iter().next().map(|(_, error)| error);
         return Err(first.unwrap_or_else(|| Error::new(ErrorKind::Usage, "no input")));
     }
+    request.refuse_unused(&given)?;
     summary.unreadable = unreadable.into_iter().map(|(input, error)| (input, error.message().to_owned())).collect();
     for Staged { source, first_rejects, .. } in &staged {
         summary.records += source.records;
@@ -135,7 +61,7 @@ pub fn ingest(lake: &Lake, mut request: IngestRequest<'_>, control: &Control<'_>
         summary.notes.merge(&source.notes);
     }
     let Published { manifest, added, replaced } = publish::publish(lake, &request, control, &given, staged)?;
-    for Given { uri, key } in &given {
+    for Given { uri, key, .. } in &given {
         let Some(source) = manifest.sources.iter().find(|source| source.key == *key) else { continue };
         let is_new = added.contains(uri) || replaced.contains(uri);
         if !is_new {
@@ -152,13 +78,6 @@ pub fn ingest(lake: &Lake, mut request: IngestRequest<'_>, control: &Control<'_>
     }
     (summary.added, summary.replaced, summary.set_aside) = (added, replaced, manifest.set_aside);
     Ok(summary)
-}
-
-/// A file that was given, and the key of its content.
-#[derive(Debug, Clone)]
-pub(super) struct Given {
-    pub(super) uri: String,
-    pub(super) key: String,
 }
 
 /// A source whose parts are finished and not published.
@@ -187,17 +106,24 @@ impl<'a> Loader<'a> {
     }
 
     /// The key of a file's content; content that is not known yet is read into staging.
-    fn take(&self, location: &Location, known: &Manifest, staged: &mut Vec<Staged>) -> Result<String> {
+    fn take(&self, location: &Location, known: &Manifest, staged: &mut Vec<Staged>) -> Result<Given> {
         let before = stamp(&location.path)?;
+        let first = location.first_segment(self.request.max_line)?;
+        let taken = self
+            .request
+            .reader
+            .taken(first.as_ref(), &self.request.options)
+            .map_err(|e| e.with("file", &location.uri))?;
         let sha256 = source::digest(&location.path)?;
-        let key = self.source_key(&sha256);
+        let key = self.source_key(&sha256, &taken.options);
         if known.sources.iter().any(|source| source.key == key) || staged.iter().any(|staged| staged.source.key == key)
         {
             self.passed(location.size);
         } else {
-            staged.push(self.stage(location, &key, &sha256, before)?);
+            let given = Given { uri: location.uri.clone(), key: key.clone(), taken: taken.clone() };
+            staged.push(self.stage(location, &given, &sha256, before)?);
         }
-        Ok(key)
+        Ok(Given { uri: location.uri.clone(), key, taken })
     }
 
     fn passed(&self, bytes: u64) {
@@ -205,25 +131,24 @@ impl<'a> Loader<'a> {
         done.0 += bytes;
     }
 
-    fn source_key(&self, sha256: &str) -> String {
+    fn source_key(&self, sha256: &str, options: &SourceOptions) -> String {
         let identity = serde_json::json!({
             "content": sha256,
             "dataset": self.request.reader.dataset(),
-            "options": self.request.options,
+            "options": options,
             "reader": self.request.reader.identity(),
         });
         source::hex(&Sha256::digest(identity.to_string().as_bytes())[..8])
     }
 
     /// Reads one source into staging.
-    fn stage(&self, location: &Location, key: &str, sha256: &str, before: Stamp) -> Result<Staged> {
-        let staging = Staging::resumable(self.lake, &format!("{}-{key}", self.request.reader.dataset()))?;
+    fn stage(&self, location: &Location, given: &Given, sha256: &str, before: Stamp) -> Result<Staged> {
+        let staging = Staging::resumable(self.lake, &format!("{}-{}", self.request.reader.dataset(), given.key))?;
         let opened = source::open(location)?;
         let position = opened.position.clone();
         let target = segment_bytes(location.size);
-        let mut segments = Segments::new(opened.reader, &location.uri, target, self.request.max_line);
-        let records =
-            self.run(&mut segments, staging.path(), location, key, target, &|| position.load(Ordering::Relaxed))?;
+        let mut segments = Segments::new(opened.reader, location, target, self.request.max_line);
+        let records = self.run(&mut segments, staging.path(), given, target, &|| position.load(Ordering::Relaxed))?;
         if stamp(&location.path)? != before {
             // Its segments belong to no content that the key names.
             staging.discard();
@@ -232,7 +157,7 @@ impl<'a> Loader<'a> {
                 .hint("wait until it is complete and run again"));
         }
         self.passed(location.size);
-        self.collect(location, key, sha256, records, staging)
+        self.collect(location, given, sha256, records, staging)
     }
 
     /// Walks the segments, a bounded number of them at work at a time.
@@ -240,8 +165,7 @@ impl<'a> Loader<'a> {
         &self,
         segments: &mut Segments<Box<dyn std::io::Read + Send>>,
         dir: &Path,
-        location: &Location,
-        key: &str,
+        given: &Given,
         target: usize,
         position: &dyn Fn() -> u64,
     ) -> Result<Vec<SegmentRecord>> {
@@ -269,7 +193,7 @@ impl<'a> Loader<'a> {
                 let (results, failed) = (&results, &failed);
                 scope.spawn(move |_| {
                     let ordinal = segment.ordinal;
-                    let result = self.segment(&segment, dir, location, key);
+                    let result = self.segment(&segment, dir, given);
                     drop(segment);
                     if result.is_err() {
                         failed.store(true, Ordering::Relaxed);
@@ -292,16 +216,16 @@ impl<'a> Loader<'a> {
     }
 
     /// Reads a segment and writes its parts, or finds them finished.
-    fn segment(&self, segment: &Segment, dir: &Path, location: &Location, key: &str) -> Result<SegmentRecord> {
-        let content = Content::of(segment.bytes());
+    fn segment(&self, segment: &Segment, dir: &Path, given: &Given) -> Result<SegmentRecord> {
+        let content = Content::of(segment);
         let finished = SegmentRecord::finished(dir, segment.ordinal, content);
         let record =
             match finished.filter(|record| record.rejects.is_none() || self.request.on_error == OnError::Reject) {
                 Some(record) => record,
                 None => {
-                    let read = self.request.reader.read(segment, key, &self.request.options)?;
-                    self.refuse_rejects(&read, segment, location)?;
-                    let place = Place { dir, key, uri: &location.uri, ordinal: segment.ordinal };
+                    let read = self.request.reader.read(segment, &given.key, &given.taken.options)?;
+                    self.refuse_rejects(&read, segment, &given.uri)?;
+                    let place = Place { dir, key: &given.key, uri: &given.uri, ordinal: segment.ordinal };
                     SegmentRecord::write(&place, &self.schemas, &self.rejects, read, content)?
                 }
             };
@@ -309,11 +233,11 @@ impl<'a> Loader<'a> {
         Ok(record)
     }
 
-    fn refuse_rejects(&self, read: &SegmentTables, segment: &Segment, location: &Location) -> Result<()> {
+    fn refuse_rejects(&self, read: &SegmentTables, segment: &Segment, uri: &str) -> Result<()> {
         match read.rejects.first() {
             Some(reject) if self.request.on_error == OnError::Fail => {
                 Err(Error::new(ErrorKind::Input, reject.reason.clone())
-                    .with("file", &location.uri)
+                    .with("file", uri)
                     .with(segment.numbered_by(), reject.line)
                     .hint("nothing was published; mend the line, or keep bad lines aside with --on-error reject"))
             }
@@ -325,22 +249,25 @@ impl<'a> Loader<'a> {
     fn collect(
         &self,
         location: &Location,
-        key: &str,
+        given: &Given,
         sha256: &str,
         records: Vec<SegmentRecord>,
         staging: Staging,
     ) -> Result<Staged> {
         let mut source = SourceEntry {
-            key: key.into(),
-            uris: vec![location.uri.clone()],
+            key: given.key.clone(),
+            uris: vec![given.uri.clone()],
             size: location.size,
             sha256: sha256.into(),
-            options: self.request.options.clone(),
+            options: given.taken.options.clone(),
             reader: self.request.reader.identity(),
+            holds: given.taken.holds,
             sequence: 0,
             supersedes: self.request.supersede,
             records: 0,
             rejected: 0,
+            ids: Ids::union(records.iter().map(|record| &record.ids)).shortened(),
+            provenance: None,
             notes: Notes::default(),
             parts: BTreeMap::new(),
             rejects: Vec::new(),

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{FORMAT, Lake, require_format, write_atomically};
 use crate::error::{Error, ErrorKind, Result};
-use crate::ingest::{Notes, SourceOptions};
+use crate::ingest::{Holds, Ids, Notes, Provenance, SourceOptions};
 
 /// A Parquet file of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,6 +37,9 @@ pub struct SourceEntry {
     pub options: SourceOptions,
     /// Identity of the reader: its version and the rubric it read by.
     pub reader: String,
+    /// What it holds.
+    #[serde(default)]
+    pub holds: Holds,
     /// Place in the order of publishing, from 1; matters only with `supersedes`.
     pub sequence: u64,
     /// Whether its replies replace older ones about the same image (`--supersede`).
@@ -46,6 +49,12 @@ pub struct SourceEntry {
     pub records: u64,
     /// Records that could not be read.
     pub rejected: u64,
+    /// IDs of the prompts it is about.
+    #[serde(default, skip_serializing_if = "Ids::is_empty")]
+    pub ids: Ids,
+    /// How its images and replies were made, as told at ingest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<Provenance>,
     /// Counts of what the reader met.
     #[serde(default, skip_serializing_if = "Notes::is_empty")]
     pub notes: Notes,

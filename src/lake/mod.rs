@@ -8,15 +8,17 @@ pub mod manifest;
 pub(crate) mod parquet;
 mod permits;
 mod publish;
+mod request;
 pub mod runs;
 mod segment;
 pub mod session;
 mod staging;
 
 pub(crate) use files::write_atomically;
-pub use load::{Control, IngestRequest, IngestSummary, OnError, Progress, ingest};
+pub use load::ingest;
 pub(crate) use parquet::PartWriter;
 pub(crate) use publish::{lock, restricted};
+pub use request::{Control, IngestRequest, IngestSummary, OnError, Progress};
 pub use staging::Staging;
 
 use std::path::{Path, PathBuf};

@@ -16,7 +16,7 @@ use parquet::file::properties::{EnabledStatistics, WriterProperties};
 use parquet::schema::types::ColumnPath;
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::schema::{Encoding, TableSchema};
+use crate::schema::{ColumnType, Encoding, TableSchema};
 
 /// Rows that are encoded at a time: page boundaries depend on it, so it is fixed.
 const ROWS_AT_A_TIME: usize = 8192;
@@ -48,11 +48,16 @@ impl PartWriter {
             .set_write_batch_size(1024)
             .set_statistics_enabled(EnabledStatistics::Chunk)
             .set_sorting_columns(Some(sorting.collect()));
-        for column in schema.columns.iter().filter(|column| column.encoding == Encoding::Plain) {
-            let column = ColumnPath::from(column.name.as_str());
-            properties = properties
-                .set_column_dictionary_enabled(column.clone(), false)
-                .set_column_statistics_enabled(column, EnabledStatistics::None);
+        for (at, column) in schema.columns.iter().enumerate() {
+            let path = ColumnPath::from(column.name.as_str());
+            if column.encoding == Encoding::Plain {
+                properties = properties.set_column_dictionary_enabled(path.clone(), false);
+            }
+            // Texts that the rows are not sorted by are all over every row group: their bounds would cost two comparisons a row
+            // and never rule anything out.
+            if column.column_type == ColumnType::Text && !order.contains(&at) {
+                properties = properties.set_column_statistics_enabled(path, EnabledStatistics::None);
+            }
         }
         let file = File::create(path).map_err(|e| Error::io(path, "write", e))?;
         let options = ArrowWriterOptions::new().with_properties(properties.build()).with_skip_arrow_metadata(true);

@@ -7,8 +7,9 @@ use std::time::Duration;
 use super::Lake;
 use super::duplicates::{self, OnConflict};
 use super::files::{Lock, sync_dir};
-use super::load::{Control, Given, IngestRequest, OnError, Staged};
+use super::load::Staged;
 use super::manifest::{Manifest, Part, SourceEntry};
+use super::request::{Control, Given, IngestRequest, OnError};
 use crate::error::{Error, ErrorKind, Result};
 
 /// How long a publisher waits for another one.
@@ -39,7 +40,7 @@ pub(super) fn publish(
     let before = Manifest::load(lake, dataset)?;
     let (manifest, new_keys) = merged(&before, request, given, &staged)?;
     let mut published = Published { manifest, added: Vec::new(), replaced: Vec::new() };
-    for Given { uri, key } in given {
+    for Given { uri, key, .. } in given {
         let holds = |manifest: &Manifest| manifest.sources.iter().any(|source| source.uris.contains(uri));
         let is_new = new_keys.contains(key);
         match (is_new, holds(&before)) {
@@ -82,8 +83,8 @@ fn merged(
     let mut manifest = before.clone();
     let next = 1 + before.sources.iter().map(|old| old.sequence).max().unwrap_or(0);
     // A URI stands for its newest content only, for each judge and revision; a source that no URI stands for any more goes.
-    for Given { uri, key } in given {
-        let is_older = |source: &&mut SourceEntry| source.key != *key && source.options.is_same_entry(&request.options);
+    for Given { uri, key, taken } in given {
+        let is_older = |source: &&mut SourceEntry| source.key != *key && source.options.is_same_entry(&taken.options);
         for source in manifest.sources.iter_mut().filter(is_older) {
             source.uris.retain(|known| known != uri);
         }
@@ -98,7 +99,7 @@ fn merged(
             manifest.sources.push(source);
         }
     }
-    for Given { uri, key } in given {
+    for Given { uri, key, taken } in given {
         let source = manifest.sources.iter_mut().find(|source| source.key == *key).ok_or_else(|| {
             Error::new(ErrorKind::Conflict, "another process replaced this source meanwhile")
                 .with("file", uri)
@@ -107,6 +108,9 @@ fn merged(
         if !source.uris.contains(uri) {
             source.uris.push(uri.clone());
             source.uris.sort();
+        }
+        if request.provenance.is_some() && taken.provenance {
+            source.provenance.clone_from(&request.provenance);
         }
         if request.supersede && !new_keys.contains(key) {
             (source.supersedes, source.sequence) = (true, next);

@@ -9,8 +9,9 @@ use serde::{Deserialize, Serialize};
 use super::manifest::Part;
 use super::{PartWriter, write_atomically};
 use crate::error::{Error, ErrorKind, Result};
-use crate::ingest::{Notes, Reject, SegmentTables, TableBuilder};
+use crate::ingest::{Ids, Notes, Reject, SegmentTables, TableBuilder};
 use crate::schema::TableSchema;
+use crate::source::Segment;
 
 /// zstd level of parts: the lake is written once and read often, but waiting for it is worse.
 const LEVEL: i32 = 1;
@@ -32,8 +33,9 @@ pub(super) struct Content {
 }
 
 impl Content {
-    pub(super) fn of(bytes: &[u8]) -> Self {
-        Self { bytes: bytes.len() as u64, crc32: crc32fast::hash(bytes) }
+    pub(super) fn of(segment: &Segment) -> Self {
+        let (bytes, crc32) = segment.checksum();
+        Self { bytes, crc32 }
     }
 }
 
@@ -42,6 +44,7 @@ impl Content {
 pub(super) struct SegmentRecord {
     content: Content,
     pub(super) records: u64,
+    pub(super) ids: Ids,
     pub(super) notes: Notes,
     pub(super) parts: BTreeMap<String, Part>,
     pub(super) rejects: Option<Part>,
@@ -94,7 +97,8 @@ impl SegmentRecord {
         let mut first_rejects = read.rejects;
         first_rejects.truncate(5);
         first_rejects.iter_mut().for_each(|reject| reject.text.clear());
-        let record = Self { content, records: read.records, notes: read.notes, parts, rejects, first_rejects };
+        let record =
+            Self { content, records: read.records, ids: read.ids, notes: read.notes, parts, rejects, first_rejects };
         let text = serde_json::to_vec(&record).map_err(|e| Error::new(ErrorKind::Check, e.to_string()).caused_by(e))?;
         write_atomically(&Self::path(place.dir, place.ordinal), &text)?;
         Ok(record)

@@ -149,10 +149,13 @@ impl Plan {
 
     /// Whether the pipeline and every query are the compiled-in ones, by content.
     fn is_built_in(&self, pipeline: &Pipeline) -> bool {
-        let own = Assets::embedded();
-        let same = |path: &str, text: &str| own.text(path).is_ok_and(|built_in| built_in == text);
-        same(&format!("pipelines/{}.toml", self.dataset.id), &pipeline.text)
-            && self.queries().all(|sql| same(&sql.path, &sql.text))
+        let path = format!("pipelines/{}.toml", self.dataset.id);
+        is_embedded(&path, &pipeline.text) && self.own_queries().next().is_none()
+    }
+
+    /// The queries that are not compiled-in ones.
+    pub fn own_queries(&self) -> impl Iterator<Item = &SqlFile> {
+        self.queries().filter(|sql| !is_embedded(&sql.path, &sql.text))
     }
 
     /// Every query that will run.
@@ -168,6 +171,10 @@ impl Plan {
         bound.insert("protocol".into(), Parameter::Text(self.protocol.clone()));
         bound
     }
+}
+
+fn is_embedded(path: &str, text: &str) -> bool {
+    Assets::embedded().text(path).is_ok_and(|embedded| embedded == text)
 }
 
 fn holds(when: &BTreeMap<String, String>, protocol: &str, parameters: &BTreeMap<String, Parameter>) -> bool {

@@ -1,5 +1,6 @@
 //! Python's own rules where they decide what the official scripts count: `str.strip()`, `int()`, and its JSON.
 
+mod escape;
 pub mod json;
 
 /// Code points of the decimal zeros of Unicode 14.0 (CPython 3.11); each is followed by its nine other digits.

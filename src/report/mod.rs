@@ -1,5 +1,6 @@
 //! Rows as text: for people in tables, for programs in full precision.
 
+pub mod export;
 mod format;
 mod table;
 

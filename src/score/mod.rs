@@ -1,8 +1,10 @@
 //! Scoring: a plan's steps run in order on DataFusion; result tables are written as they come, sorted by their key.
 
 mod inexact;
+mod second_opinion;
 mod tables;
 
+pub use second_opinion::{Difference, OpinionTable, compare, second_opinion};
 pub(crate) use tables::register as register_small_tables;
 
 use std::path::{Path, PathBuf};
@@ -83,6 +85,7 @@ pub fn score(
         run_check(&engine, plan, check)?;
     }
     let findings = plan.findings.iter().map(|finding| ask(&engine, plan, finding)).collect::<Result<_>>()?;
+    step_done("checks and findings");
     Ok(Scored { tables, findings })
 }
 

@@ -26,15 +26,21 @@ pub(crate) fn register(assets: &Assets, engine: &Engine, dataset: &Dataset) -> R
         let (schema, batch) = taxonomy(assets, &path)?;
         engine.register_batches(&dataset.sql_schema, "taxonomy", schema, vec![batch])?;
     }
-    let names: Vec<DisplayName> = read_csv(assets, "data/models.csv")?;
-    let names: Vec<_> = names.into_iter().filter(|name| name.dataset == dataset.id).collect();
+    let names = display_names(assets, &dataset.id)?;
     let schema = Arc::new(Schema::new(vec![text("model"), text("display_name")]));
     let columns: Vec<ArrayRef> = vec![
-        Arc::new(StringArray::from_iter_values(names.iter().map(|name| &name.model))),
-        Arc::new(StringArray::from_iter_values(names.iter().map(|name| &name.display_name))),
+        Arc::new(StringArray::from_iter_values(names.iter().map(|(model, _)| model))),
+        Arc::new(StringArray::from_iter_values(names.iter().map(|(_, shown)| shown))),
     ];
     let batch = RecordBatch::try_new(Arc::clone(&schema), columns)?;
     engine.register_batches(&dataset.sql_schema, "display_names", schema, vec![batch])
+}
+
+/// Models of a dataset and their names on boards.
+pub(super) fn display_names(assets: &Assets, dataset: &str) -> Result<Vec<(String, String)>> {
+    let names: Vec<DisplayName> = read_csv(assets, "data/models.csv")?;
+    let own = names.into_iter().filter(|name| name.dataset == dataset);
+    Ok(own.map(|name| (name.model, name.display_name)).collect())
 }
 
 fn text(name: &str) -> Field {

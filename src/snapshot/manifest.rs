@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::ingest::SourceOptions;
+use crate::ingest::{Holds, Ids, Notes, Provenance, SourceOptions};
 use crate::lake::require_format;
 use crate::pipeline::Parameter;
 use crate::schema::{Column, ColumnType, Encoding, TableKind, TableSchema};
@@ -93,6 +93,18 @@ pub struct Input {
     pub reader: String,
     /// What was said about it at ingest.
     pub options: SourceOptions,
+    /// What it holds.
+    #[serde(default)]
+    pub holds: Holds,
+    /// IDs of the prompts it is about.
+    #[serde(default, skip_serializing_if = "Ids::is_empty")]
+    pub ids: Ids,
+    /// How its images and replies were made, as told at ingest.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub provenance: Option<Provenance>,
+    /// What its reader met.
+    #[serde(default, skip_serializing_if = "Notes::is_empty")]
+    pub notes: Notes,
 }
 
 /// The manifest.

@@ -3,10 +3,12 @@
 pub mod digest;
 mod manifest;
 mod publish;
+mod read;
 mod verify;
 
 pub use manifest::{Input, SnapshotColumn, SnapshotManifest, SnapshotTable};
 pub use publish::{Published, publish};
+pub use read::Rows;
 pub use verify::{Verified, verify};
 
 use std::path::PathBuf;
@@ -41,6 +43,12 @@ impl Snapshot {
             ))
         })?;
         Ok((self.dir.join(&found.file), found.schema(&self.manifest.dataset)))
+    }
+
+    /// The rows of a table, at most `limit`.
+    pub fn rows(&self, table: &str, limit: usize) -> Result<Rows> {
+        let (path, schema) = self.table(table)?;
+        Rows::open(&path, &schema, limit)
     }
 }
 

@@ -69,7 +69,8 @@ pub fn publish(
     Ok(published)
 }
 
-/// Renames the folder to its id; true if an equal one was there. Of two processes with one result either may win.
+/// Renames the folder to its id; true if an equal one was there, which then tells of the inputs of this run. Of two processes
+/// with one result either may win.
 fn place(staged: &Path, dir: &Path, manifest: &SnapshotManifest) -> Result<bool> {
     if !dir.exists() {
         match std::fs::rename(staged, dir) {
@@ -91,6 +92,11 @@ fn place(staged: &Path, dir: &Path, manifest: &SnapshotManifest) -> Result<bool>
         .with("snapshot", dir.display())
         .hint("`scorelake snapshot verify` tells what differs; move the folder away and score again"));
     }
+    let (inputs, findings, status) = (manifest.inputs.clone(), manifest.findings.clone(), manifest.status.clone());
+    let told = SnapshotManifest { inputs, findings, status, ..there.manifest.clone() };
+    if told != there.manifest {
+        write_atomically(&dir.join("manifest.json"), told.to_text()?.as_bytes())?;
+    }
     Ok(true)
 }
 
@@ -106,6 +112,10 @@ fn manifest(sources: &Manifest, plan: &Plan, scored: &Scored) -> Result<Snapshot
             rejected: source.rejected,
             reader: source.reader.clone(),
             options: source.options.clone(),
+            holds: source.holds,
+            ids: source.ids.clone(),
+            provenance: source.provenance.clone(),
+            notes: source.notes.clone(),
         })
         .collect();
     inputs.sort_by(|a, b| (&a.sha256, &a.uris).cmp(&(&b.sha256, &b.uris)));

@@ -7,7 +7,7 @@ use super::Location;
 use crate::error::{Error, ErrorKind, Result};
 
 /// Extensions that a directory is searched for, each also with `.gz` or `.zst` behind it.
-const EXTENSIONS: [&str; 3] = ["jsonl", "ndjson", "json"];
+const EXTENSIONS: [&str; 5] = ["jsonl", "ndjson", "json", "csv", "tsv"];
 
 /// What the inputs stand for.
 #[derive(Debug, Default)]
@@ -44,7 +44,7 @@ fn expand_one(input: &str, found: &mut BTreeMap<PathBuf, Location>, passed_over:
         let mut walk = Walk { found, passed_over, seen: BTreeSet::new(), files: 0 };
         walk.dir(path)?;
         if walk.files == 0 {
-            return Err(no_file(input, "the directory holds no .jsonl, .ndjson or .json file"));
+            return Err(no_file(input, "the directory holds no .jsonl, .ndjson, .json, .csv or .tsv file"));
         }
         return Ok(());
     }
@@ -114,9 +114,23 @@ impl Walk<'_> {
 }
 
 fn is_data(name: &str) -> bool {
+    extension(name).is_some_and(|extension| EXTENSIONS.contains(&extension.as_str()))
+}
+
+/// The extension below `.gz` or `.zst`, in small letters.
+fn extension(name: &str) -> Option<String> {
     let name = name.to_ascii_lowercase();
     let plain = name.strip_suffix(".gz").or_else(|| name.strip_suffix(".zst")).unwrap_or(&name);
-    EXTENSIONS.iter().any(|extension| plain.ends_with(&format!(".{extension}")))
+    plain.rsplit_once('.').map(|(_, extension)| extension.to_owned())
+}
+
+/// What separates the values of a file of this name, if it is a table.
+pub(super) fn delimiter(name: &str) -> Option<u8> {
+    match extension(name)?.as_str() {
+        "csv" => Some(b','),
+        "tsv" => Some(b'\t'),
+        _ => None,
+    }
 }
 
 fn add(path: &Path, found: &mut BTreeMap<PathBuf, Location>) -> Result<()> {

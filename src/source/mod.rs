@@ -1,15 +1,17 @@
-//! Where bytes come from: paths, directories and globs become files; files become segments of whole lines.
+//! Where bytes come from: paths, directories and globs become files; files become segments of whole records.
 //!
 //! A [`Location`] is the seam for stores and the web: what opens one gives a stream, and nothing above asks what it is.
 
 mod expand;
+mod lines;
 mod open;
-mod segments;
+mod rows;
+mod segment;
 
 pub use expand::{Expanded, expand};
 pub(crate) use open::hex;
 pub use open::{Opened, digest, open};
-pub use segments::{Line, Segment, Segments};
+pub use segment::{Content, Record, Row, Segment, Segments};
 
 use std::path::PathBuf;
 
@@ -22,4 +24,16 @@ pub struct Location {
     pub path: PathBuf,
     /// Its size in bytes.
     pub size: u64,
+}
+
+impl Location {
+    /// What separates its values, if it is a table by its name; otherwise it is JSON.
+    pub fn delimiter(&self) -> Option<u8> {
+        expand::delimiter(&self.uri)
+    }
+
+    /// The first record of the file as the first segment holds it, for what must be known before all else.
+    pub fn first_segment(&self, longest: usize) -> crate::error::Result<Option<Segment>> {
+        Segments::new(open(self)?.reader, self, 1, longest).next()
+    }
 }

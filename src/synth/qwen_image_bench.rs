@@ -1,17 +1,19 @@
 //! Wide judge lines like those of Qwen-Image-Bench.
 
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::Path;
 
-use serde_json::{Value, json};
+use serde_json::{Value, json as json_value};
 
 use super::noise::{self, Draft, LONE_SURROGATE};
 use super::random::Random;
 use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::Notes;
-use crate::ingest::qwen_image_bench::{DATASET, metadata};
-use crate::schema::taxonomy::Rubric;
+use crate::ingest::qwen_image_bench::{DATASET, metadata, reply};
+use crate::python::json::{self, Value as JsonValue};
+use crate::schema::taxonomy::{Pillar, Rubric};
 
 /// What to make.
 #[derive(Debug, Clone)]
@@ -45,6 +47,18 @@ pub struct Generator {
     options: Options,
     rubric: Rubric,
     given: Vec<Prompt>,
+}
+
+/// Pillar, capability and facet that a prompt asks for.
+type Facets = BTreeMap<metadata::Path, metadata::PromptFacet>;
+
+/// The form of a judged file.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum JudgedForm {
+    /// Comma-separated values.
+    Csv,
+    /// JSON lines.
+    Lines,
 }
 
 // Places in the counter space.
@@ -97,7 +111,7 @@ impl Generator {
         for row in 0..self.options.rows {
             let prompt = self.prompt(row);
             let comma = if row + 1 < self.options.rows { "," } else { "" };
-            writeln!(out, "  {}{comma}", json!({ "ID": prompt.id, "dims_en": prompt.dims_en }))?;
+            writeln!(out, "  {}{comma}", json_value!({ "ID": prompt.id, "dims_en": prompt.dims_en }))?;
         }
         writeln!(out, "]")
     }
@@ -113,13 +127,7 @@ impl Generator {
     fn line(&self, row: u64) -> String {
         let prompt = self.prompt(row);
         let mut random = Random::at(self.options.seed, &[PROMPT, row]);
-        // Half of the prompts are long.
-        let words = if row.is_multiple_of(2) { 8 } else { 60 };
-        let mut prompt_en = prose(&mut random, words * 6);
-        let prompt_cn: String = (0..words * 2).map(|_| CHARACTERS[random.below(CHARACTERS.len())]).collect();
-        if random.unit() < self.options.noise {
-            prompt_en.push(LONE_SURROGATE);
-        }
+        let (prompt_cn, prompt_en) = self.texts(row, &mut random);
         let mut line = format!("{{\"ID\": {}", prompt.id);
         let mut member = |key: &str, value: &Value| {
             line += &format!(", {}: {}", Value::from(key), escaped(value));
@@ -134,16 +142,8 @@ impl Generator {
                 if language == 1 && !self.options.english {
                     continue;
                 }
-                for (number, pillar) in (0..).zip(&self.rubric.pillars) {
-                    let key = format!("{}_response_{model}{suffix}", pillar.prefix);
-                    let listed: Vec<&str> = facets
-                        .keys()
-                        .filter(|(name, _, _)| *name == pillar.name)
-                        .map(|(_, _, facet)| facet.as_str())
-                        .collect();
-                    let random = Random::at(self.options.seed, &[REPLY, row, place, language, number]);
-                    let reply = if listed.is_empty() { None } else { self.reply(&pillar.name, &listed, place, random) };
-                    member(&key, &reply.into());
+                for (pillar, reply) in self.rubric.pillars.iter().zip(self.replies(row, place, language, &facets)) {
+                    member(&format!("{}_response_{model}{suffix}", pillar.prefix), &reply.into());
                 }
             }
         }
@@ -152,6 +152,66 @@ impl Generator {
         }
         line += "}\n";
         line
+    }
+
+    /// The prompt of a row in Chinese and English.
+    fn texts(&self, row: u64, random: &mut Random) -> (String, String) {
+        // Half of the prompts are long.
+        let words = if row.is_multiple_of(2) { 8 } else { 60 };
+        let mut prompt_en = prose(random, words * 6);
+        let prompt_cn = (0..words * 2).map(|_| CHARACTERS[random.below(CHARACTERS.len())]).collect();
+        if random.unit() < self.options.noise {
+            prompt_en.push(LONE_SURROGATE);
+        }
+        (prompt_cn, prompt_en)
+    }
+
+    /// The replies about the image of the model at a place, pillar by pillar.
+    fn replies(&self, row: u64, place: u64, language: u64, facets: &Facets) -> Vec<noise::Reply> {
+        let reply = |(number, pillar): (u64, &Pillar)| {
+            let listed: Vec<&str> =
+                facets.keys().filter(|(name, _, _)| *name == pillar.name).map(|(_, _, facet)| facet.as_str()).collect();
+            let random = Random::at(self.options.seed, &[REPLY, row, place, language, number]);
+            if listed.is_empty() { None } else { self.reply(&pillar.name, &listed, place, random) }
+        };
+        (0..).zip(&self.rubric.pillars).map(reply).collect()
+    }
+
+    /// Writes a judged file of one further model, as the benchmark's judging script leaves it by pandas: a table with IDs that
+    /// became floats and empty fields where something is missing, or lines with a bare NaN there.
+    pub fn write_judged(&self, out: &mut dyn Write, form: JudgedForm) -> std::io::Result<()> {
+        let own = self.options.models.len() as u64;
+        let outputs = self.rubric.pillars.iter().map(|pillar| format!("{}_judge_output", pillar.prefix));
+        let names: Vec<String> =
+            ["ID", "prompt", "image_path", "judge_model_output"].map(String::from).into_iter().chain(outputs).collect();
+        let mut table = csv::Writer::from_writer(Vec::new());
+        if form == JudgedForm::Csv {
+            table.write_record(&names)?;
+        }
+        for row in 0..self.options.rows {
+            let prompt = self.prompt(row);
+            let facets = metadata::facets(&prompt.dims_en, &self.rubric, &mut Notes::default());
+            let (prompt_cn, _) = self.texts(row, &mut Random::at(self.options.seed, &[PROMPT, row]));
+            let replies = self.replies(row, own, 0, &facets);
+            let parsed = parsed(&self.rubric, &replies);
+            let image = format!("outputs/{:04}.png", prompt.id);
+            let cells = [Some(prompt_cn), Some(image), Some(parsed)].into_iter().chain(replies);
+            match form {
+                JudgedForm::Csv => {
+                    let cells = cells.map(|cell| cell.unwrap_or_else(String::new));
+                    table.write_record([format!("{}.0", prompt.id)].into_iter().chain(cells))?;
+                }
+                JudgedForm::Lines => {
+                    write!(out, "{{\"ID\": {}.0", prompt.id)?;
+                    for (name, cell) in names[1..].iter().zip(cells) {
+                        let value = cell.map_or("NaN".to_owned(), |cell| Value::from(cell).to_string());
+                        write!(out, ", \"{name}\": {value}")?;
+                    }
+                    writeln!(out, "}}")?;
+                }
+            }
+        }
+        out.write_all(&table.into_inner().map_err(csv::IntoInnerError::into_error)?)
     }
 
     /// The judge answers on every facet of the pillar: N/A for most that the prompt does not ask for.
@@ -174,6 +234,16 @@ impl Generator {
         }
         Some(noise::clean(&draft))
     }
+}
+
+/// `judge_model_output`: the replies that parse as they stand, by pillar.
+fn parsed(rubric: &Rubric, replies: &[noise::Reply]) -> String {
+    let found = rubric.pillars.iter().zip(replies).filter_map(|(pillar, reply)| {
+        let tail = reply::tail(reply.as_deref()?);
+        let is_object = matches!(json::parse(tail).ok()?.value, JsonValue::Object(_));
+        is_object.then(|| format!("{}: {tail}", Value::from(pillar.name.as_str())))
+    });
+    format!("{{{}}}", found.collect::<Vec<_>>().join(", "))
 }
 
 const CHARACTERS: [char; 24] = [

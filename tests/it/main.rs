@@ -12,8 +12,14 @@ mod cases;
 mod command_line;
 /// Documents and folders agree with the code.
 mod conventions;
+/// DataFusion against Polars and against plain Python.
+mod engines;
 /// Exact sums and means: against hand-worked values, big rationals and any order.
 mod exact;
+/// Exports: workbooks, JSON, CSV, the script's own files.
+mod export;
+/// Judged files of one's own model, and what is told of how they were made.
+mod judged;
 /// Sources, idempotence, replacement, duplicates, kills and concurrency.
 mod lake;
 /// The real metadata file.

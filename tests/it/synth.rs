@@ -11,10 +11,14 @@ fn the_samples_are_what_synth_makes() {
         makefile.lines().find_map(|line| line.trim().strip_prefix("$(SCORELAKE) synth qwen-image-bench ")).unwrap();
     let mut args = vec!["synth", "qwen-image-bench"];
     args.extend(command.split_whitespace());
-    std::fs::create_dir_all(work.path("data/samples/qwen-image-bench")).unwrap();
+    for folder in ["qwen-image-bench", "own-model"] {
+        std::fs::create_dir_all(work.path("data/samples").join(folder)).unwrap();
+    }
     work.run(&args).expect(0);
-    for name in ["responses.jsonl", "bench_metadata.json"] {
-        let path = format!("data/samples/qwen-image-bench/{name}");
+    for name in
+        ["qwen-image-bench/responses.jsonl", "qwen-image-bench/bench_metadata.json", "own-model/mine_judged.csv"]
+    {
+        let path = format!("data/samples/{name}");
         let made = std::fs::read_to_string(work.path(&path)).unwrap();
         assert_eq!(made, std::fs::read_to_string(project().join(&path)).unwrap(), "make samples refreshes {path}");
     }

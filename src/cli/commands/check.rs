@@ -1,13 +1,15 @@
-//! `scorelake check`: pipelines, SQL and schemas, without data.
+//! `scorelake check`: pipelines, SQL and schemas; and both engines on the lake's data, if there is a lake.
 
 use std::collections::BTreeSet;
 
 use super::score::shown;
+use super::second_opinion;
 use super::text_rows::{self, Cell};
 use crate::cli::Session;
 use crate::cli::output::Outcome;
 use crate::error::Result;
 use crate::explore::{self, questions};
+use crate::lake::manifest::Manifest;
 use crate::pipeline::{Choices, Parameter, ParameterEntry, Pipeline, Plan};
 use crate::schema::TableSchema;
 use crate::schema::dataset::Dataset;
@@ -17,10 +19,14 @@ use crate::score;
 pub(in crate::cli) struct Args {
     /// Pipeline files ending in .toml, or dataset ids; all built-in ones if absent.
     pipelines: Vec<String>,
+    /// Do not score the lake by both engines.
+    #[arg(long)]
+    without_data: bool,
 }
 
 pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome> {
     let assets = &session.assets;
+    let lake = if args.without_data { None } else { session.lake_if_there()? };
     let datasets = Dataset::all(assets)?;
     let pipelines = if args.pipelines.is_empty() {
         datasets.iter().map(|dataset| dataset.id.clone()).collect()
@@ -33,6 +39,7 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
         let schemas = TableSchema::load_all(assets, &dataset.id)?;
         row("schemas", &dataset.id, format!("{} tables", schemas.len()));
     }
+    let mut plans = Vec::new();
     for name in &pipelines {
         let pipeline = Pipeline::load(assets, name)?;
         for choices in variants(&pipeline) {
@@ -52,6 +59,7 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
                     plan.findings.len()
                 ),
             );
+            plans.push((pipeline.name.clone(), chosen.trim().to_owned(), plan));
         }
     }
     let questions = questions(assets)?;
@@ -59,6 +67,18 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
         explore::dry_run(assets, question, session.engine())?;
     }
     row("questions", "sql/explore", format!("{} queries", questions.len()));
+    for (name, chosen, plan) in &plans {
+        let Some(lake) = &lake else { break };
+        let _reading = lake.reading(&plan.dataset.id)?;
+        let manifest = Manifest::load(lake, &plan.dataset.id)?;
+        if manifest.sources.is_empty() {
+            continue;
+        }
+        row("engines", name, format!("{chosen}: {}", second_opinion::agree(session, lake, &manifest, plan)?));
+    }
+    if lake.is_none() && !args.without_data {
+        session.printer.note("no lake: DataFusion and Polars were not compared");
+    }
     text_rows::print(session, ["checked", "name", "found"], &rows)?;
     Ok(Outcome::Complete)
 }

@@ -1,5 +1,7 @@
 //! `scorelake ingest`
 
+use std::path::PathBuf;
+
 use clap::ValueEnum;
 
 use super::{parse_size, recorded, to_json};
@@ -7,7 +9,7 @@ use crate::cli::Session;
 use crate::cli::output::Outcome;
 use crate::cli::progress::Bar;
 use crate::error::Result;
-use crate::ingest::{SourceOptions, reader};
+use crate::ingest::{Provenance, SourceOptions, reader};
 use crate::lake::{self, Control, IngestRequest, IngestSummary, Lake, OnError};
 use crate::schema::dataset::Dataset;
 use crate::source;
@@ -22,15 +24,24 @@ pub(in crate::cli) struct Args {
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct IngestOptions {
-    /// Files, directories or globs; plain, .gz or .zst.
+    /// Files, directories or globs; .jsonl, .json, .csv or .tsv, plain, .gz or .zst.
     #[arg(required = true, value_name = "INPUT")]
     pub(super) inputs: Vec<String>,
-    /// Revision of the models in these files.
+    /// Model that made the images of a judged file, which does not say it itself.
+    #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
+    model: String,
+    /// Language of the prompts of that file.
+    #[arg(long, value_enum, default_value_t = Lang::Cn, requires = "model")]
+    lang: Lang,
+    /// Revision of that model; without --model, of the models in these files.
     #[arg(long, value_name = "R", default_value = "", hide_default_value = true)]
     model_revision: String,
     /// Judge that wrote the replies in these files.
     #[arg(long, value_name = "NAME[@REV]", default_value = "", hide_default_value = true)]
     judge: String,
+    /// How images and replies were made: a TOML file with [judge], [generation], [prompts], [images], kept in the manifests.
+    #[arg(long, value_name = "FILE.toml")]
+    provenance: Option<PathBuf>,
     /// What a record that cannot be read does: end the run with nothing published, or be kept aside and counted.
     #[arg(long, value_enum, default_value_t = OnErrorArg::Fail)]
     on_error: OnErrorArg,
@@ -43,6 +54,12 @@ pub(in crate::cli) struct IngestOptions {
     /// Longest line.
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = parse_size)]
     max_line: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Lang {
+    Cn,
+    En,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -71,17 +88,27 @@ pub(super) fn ingest(
     let reader = reader(&session.assets, &dataset.id)?;
     let inputs = source::expand(&options.inputs);
     for path in &inputs.passed_over {
-        session.printer.detail(&format!("passed over {}: neither .jsonl, .ndjson nor .json", path.display()));
+        session.printer.detail(&format!(
+            "passed over {}: its extension is none of .jsonl, .ndjson, .json, .csv and .tsv",
+            path.display()
+        ));
     }
     let request = IngestRequest {
         assets: &session.assets,
         reader: reader.as_ref(),
         inputs,
         options: SourceOptions {
+            model: options.model.clone(),
+            lang: match (options.model.as_str(), options.lang) {
+                ("", _) => String::new(),
+                (_, Lang::Cn) => "cn".into(),
+                (_, Lang::En) => "en".into(),
+            },
             model_revision: options.model_revision.clone(),
             judge: options.judge.clone(),
             keep_text: !options.no_raw,
         },
+        provenance: options.provenance.as_deref().map(Provenance::load).transpose()?,
         on_error: match options.on_error {
             OnErrorArg::Fail => OnError::Fail,
             OnErrorArg::Reject => OnError::Reject,

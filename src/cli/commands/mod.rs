@@ -2,10 +2,13 @@
 
 pub(super) mod check;
 pub(super) mod datasets;
+pub(super) mod export;
 pub(super) mod ingest;
+mod provenance;
 pub(super) mod run;
 pub(super) mod schema;
 pub(super) mod score;
+mod second_opinion;
 pub(super) mod show;
 pub(super) mod snapshot;
 pub(super) mod sql;

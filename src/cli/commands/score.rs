@@ -1,10 +1,12 @@
 //! `scorelake score`
 
+use std::cell::RefCell;
 use std::collections::BTreeMap;
+use std::time::Instant;
 
 use clap::ValueEnum;
 
-use super::{parse_fraction, recorded, to_json};
+use super::{parse_fraction, recorded, second_opinion, to_json};
 use crate::cli::Session;
 use crate::cli::output::Outcome;
 use crate::cli::progress::Bar;
@@ -22,9 +24,21 @@ pub(in crate::cli) struct Args {
     pipeline: String,
     #[command(flatten)]
     options: ScoreOptions,
+    /// Engine; polars computes the headline tables a second time, on all cores, prints one and publishes nothing.
+    #[arg(long, value_enum, default_value_t = EngineArg::Datafusion)]
+    engine: EngineArg,
+    /// With --engine polars: the table to print.
+    #[arg(long, value_name = "TABLE")]
+    table: Option<String>,
     /// Show what would run, without running it.
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["engine", "table"])]
     dry_run: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum EngineArg {
+    Datafusion,
+    Polars,
 }
 
 #[derive(Debug, clap::Args)]
@@ -94,6 +108,14 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
         return dry_run(session, &plan);
     }
     let lake = session.lake()?;
+    match (args.engine, &args.table) {
+        (EngineArg::Polars, table) => return second_opinion::print(session, &lake, &plan, table.as_deref()),
+        (EngineArg::Datafusion, None) => {}
+        (EngineArg::Datafusion, Some(table)) => {
+            return Err(Error::new(ErrorKind::Usage, "--table goes with --engine polars")
+                .hint(format!("score, then `scorelake show {} {table}`", plan.dataset.id)));
+        }
+    }
     recorded(session, &lake, |record| {
         let _reading = lake.reading(&plan.dataset.id)?;
         let manifest = Manifest::load(&lake, &plan.dataset.id)?;
@@ -129,10 +151,17 @@ pub(super) fn score(
     record: &RunRecord,
 ) -> Result<(Published, Outcome)> {
     let staging = Staging::private(lake, "snapshot")?;
-    let bar = Bar::steps(session, plan.steps.len())?;
-    let scored =
-        score::score(&session.assets, lake, manifest, plan, session.engine(), staging.path(), &|step| bar.step(step));
+    let bar = Bar::steps(session, plan.steps.len() + 1)?;
+    let seconds = RefCell::new((Instant::now(), Vec::new()));
+    let step_done = |step: &str| {
+        bar.step(step);
+        let (since, all) = &mut *seconds.borrow_mut();
+        all.push(format!("{step} {:.3}", since.elapsed().as_secs_f64()));
+        *since = Instant::now();
+    };
+    let scored = score::score(&session.assets, lake, manifest, plan, session.engine(), staging.path(), &step_done);
     drop(bar);
+    session.printer.detail(&format!("seconds: {}", seconds.into_inner().1.join(", ")));
     let scored = scored?;
     let shown = scored.tables.iter().find(|table| table.schema.table == plan.show);
     if shown.is_none_or(|table| table.rows == 0) {

@@ -1,16 +1,11 @@
 //! `scorelake show`
 
-use std::fs::File;
-
-use arrow::array::RecordBatch;
-use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
-
 use serde_json::Value;
 
 use super::target;
 use crate::cli::Session;
 use crate::cli::output::Outcome;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::Result;
 use crate::report::Format;
 use crate::snapshot::Snapshot;
 
@@ -37,22 +32,9 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
 pub(super) fn table(session: &Session, snapshot: &Snapshot, name: &str, limit: Option<usize>) -> Result<()> {
     let for_people = matches!(session.printer.format(), Format::Table | Format::Markdown);
     let limit = limit.or(for_people.then_some(100)).unwrap_or(usize::MAX);
-    let (path, schema) = snapshot.table(name)?;
-    let schema = schema.arrow();
-    let at = |e: parquet::errors::ParquetError| Error::from(e).with("file", path.display());
-    let file = File::open(&path).map_err(|e| Error::io(&path, "open", e))?;
-    let options = ArrowReaderOptions::new().with_schema(schema.clone());
-    let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(file, options).map_err(at)?;
-    let total = usize::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(usize::MAX);
-    let reader = builder.with_limit(limit).build().map_err(at)?;
-    let mut batches: Vec<RecordBatch> = Vec::new();
-    for batch in reader {
-        batches.push(batch.map_err(|e| {
-            Error::new(ErrorKind::Corrupt, format!("corrupt Parquet file: {e}"))
-                .with("file", path.display())
-                .caused_by(e)
-        })?);
-    }
+    let rows = snapshot.rows(name, limit)?;
+    let (schema, total) = (rows.schema.clone(), rows.total);
+    let batches = rows.collect::<Result<Vec<_>>>()?;
     session.printer.rows(&schema, &batches, for_people)?;
     if total > limit {
         session.printer.note(&format!("{limit} of {total} rows; --limit N shows more"));

@@ -1,16 +1,13 @@
 //! `scorelake snapshot ls|show|verify`
 
 use clap::Subcommand;
-use serde_json::Value;
 
 use super::score::shown;
-use super::show::ledger_line;
 use super::text_rows::{self, Cell};
-use super::{target, to_json};
+use super::{provenance, target};
 use crate::cli::Session;
 use crate::cli::output::Outcome;
 use crate::error::{Error, ErrorKind, Result};
-use crate::report::Format;
 use crate::schema::dataset::Dataset;
 use crate::snapshot::{self, Snapshot};
 
@@ -44,7 +41,7 @@ enum Action {
 pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome> {
     match &args.action {
         Action::Ls { dataset } => ls(session, dataset.as_deref()),
-        Action::Show { target } => show(session, target),
+        Action::Show { target } => provenance::show(session, target),
         Action::Verify { target } => verify(session, target.as_deref()),
     }
 }
@@ -88,53 +85,6 @@ fn ls(session: &Session, dataset: Option<&str>) -> Result<Outcome> {
     Ok(Outcome::Complete)
 }
 
-fn show(session: &Session, target: &str) -> Result<Outcome> {
-    let (_, Snapshot { dir, manifest }) = target::find(session, target)?;
-    let json = to_json(&manifest);
-    if session.printer.format() == Format::Json {
-        session.printer.bytes(format!("{json:#}\n").as_bytes())?;
-        return Ok(Outcome::Complete);
-    }
-    let mut rows: Vec<[Cell; 2]> = Vec::new();
-    let mut push = |key: String, value: String| rows.push([key.into(), value.into()]);
-    for key in ["id", "dataset", "protocol", "status", "metric_version", "tool", "pipeline", "pipeline_sha256"] {
-        push(key.into(), plain(&json[key]));
-    }
-    push("folder".into(), dir.display().to_string());
-    for (name, value) in &manifest.parameters {
-        push(format!("parameter {name}"), shown(value));
-    }
-    for table in &manifest.tables {
-        push(
-            format!("table {}", table.name),
-            format!("{} rows, {} bytes, rows sha256 {}", table.rows, table.bytes, table.rows_sha256),
-        );
-    }
-    for (path, sha256) in &manifest.sql_sha256 {
-        push(format!("query {path}"), format!("sha256 {sha256}"));
-    }
-    for input in &manifest.inputs {
-        let mut said = format!(
-            "{} records, {} rejected, {} bytes, sha256 {}",
-            input.records, input.rejected, input.size, input.sha256
-        );
-        for (what, value) in [("judge", &input.options.judge), ("model revision", &input.options.model_revision)] {
-            if !value.is_empty() {
-                said += &format!(", {what} {value}");
-            }
-        }
-        push(format!("input {}", input.uris.join(" = ")), said);
-    }
-    for finding in &manifest.findings {
-        push(format!("finding {}", finding.name), if finding.is_told { finding.text.clone() } else { "no".into() });
-    }
-    for total in &manifest.ledger {
-        push("ledger".into(), ledger_line(total));
-    }
-    text_rows::print(session, ["what", "value"], &rows)?;
-    Ok(Outcome::Complete)
-}
-
 fn verify(session: &Session, target: Option<&str>) -> Result<Outcome> {
     let folders = match target {
         Some(target) => vec![target::find(session, target)?.1.dir],
@@ -171,12 +121,4 @@ fn verify(session: &Session, target: Option<&str>) -> Result<Outcome> {
             .hint("the snapshot was changed after it was published: do not use it; score again from the inputs"));
     }
     Ok(Outcome::Complete)
-}
-
-fn plain(value: &Value) -> String {
-    match value {
-        Value::String(text) => text.clone(),
-        Value::Null => "—".into(),
-        other => other.to_string(),
-    }
 }

@@ -12,7 +12,7 @@ use crate::cli::Session;
 use crate::cli::output::Outcome;
 use crate::error::{Error, Result};
 use crate::schema::dataset::read_csv;
-use crate::synth::qwen_image_bench::{Generator, Options};
+use crate::synth::qwen_image_bench::{Generator, JudgedForm, Options};
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
@@ -52,6 +52,9 @@ struct QwenImageBench {
     /// Also write the prompts' metadata.
     #[arg(long, value_name = "FILE")]
     metadata_out: Option<PathBuf>,
+    /// Also write a judged file of one further model, a .csv or JSON lines.
+    #[arg(long, value_name = "FILE")]
+    judged_out: Option<PathBuf>,
     /// Where the lines go; standard output if absent.
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
@@ -77,6 +80,11 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
     let generator = Generator::new(&session.assets, options, args.metadata.as_deref())?;
     if let Some(path) = &args.metadata_out {
         write_file(path, |out| generator.write_metadata(out))?;
+    }
+    if let Some(path) = &args.judged_out {
+        let is_csv = path.extension().is_some_and(|extension| extension.eq_ignore_ascii_case("csv"));
+        let form = if is_csv { JudgedForm::Csv } else { JudgedForm::Lines };
+        write_file(path, |out| generator.write_judged(out, form))?;
     }
     match &args.output {
         Some(path) => write_file(path, |out| generator.write(out))?,

@@ -1,7 +1,9 @@
-//! Qwen-Image-Bench: wide lines of judge responses, and the prompts' metadata.
+//! Qwen-Image-Bench: wide lines of judge responses, judged files of one model, and the prompts' metadata.
 
 pub mod cell;
+mod judged;
 mod line;
+mod members;
 pub mod metadata;
 mod official;
 pub mod reply;
@@ -11,15 +13,14 @@ use std::borrow::Cow;
 
 use sha2::{Digest, Sha256};
 
-use self::line::{Raw, Record};
+use self::members::Raw;
 use self::reply::Reply;
-use super::{Notes, Reader, Reject, SegmentTables, SourceOptions, TableBuilder};
+use super::{Holds, Notes, Reader, Reject, SegmentTables, SourceOptions, TableBuilder, Taken};
 use crate::assets::Assets;
-use crate::error::Result;
-use crate::python::json::RawString;
+use crate::error::{Error, ErrorKind, Result};
 use crate::schema::TableSchema;
 use crate::schema::taxonomy::Rubric;
-use crate::source::{Segment, hex};
+use crate::source::{Content, Segment, hex};
 
 /// The dataset's id.
 pub const DATASET: &str = "qwen-image-bench";
@@ -35,16 +36,42 @@ pub struct QwenImageBench {
     judgments: TableSchema,
 }
 
-/// A reply taken out of its line, ready to be read.
+/// A record taken apart.
+#[derive(Debug)]
+struct Record<'a> {
+    prompt_id: i64,
+    prompt_cn: Option<String>,
+    prompt_en: Option<String>,
+    dims_en: Option<String>,
+    replies: Vec<RecordReply<'a>>,
+}
+
+/// One reply of a record.
+#[derive(Debug)]
+struct RecordReply<'a> {
+    model: Cow<'a, str>,
+    lang: &'static str,
+    pillar: usize,
+    text: ReplyText<'a>,
+    image: Option<Raw<'a>>,
+}
+
+/// The text of a reply, still escaped or not.
+#[derive(Debug)]
+enum ReplyText<'a> {
+    Raw(Raw<'a>),
+    Read(Option<Cow<'a, str>>),
+}
+
+/// A reply taken out of its record, ready to be read.
 struct Pending<'a> {
     model: Cow<'a, str>,
     lang: &'static str,
     prompt_id: i64,
     pillar: usize,
     line: u64,
-    text: Option<Cow<'a, str>>,
-    sha256: Option<String>,
-    image: Option<Cow<'a, str>>,
+    text: ReplyText<'a>,
+    image: Option<Raw<'a>>,
 }
 
 impl QwenImageBench {
@@ -60,35 +87,26 @@ impl QwenImageBench {
         })
     }
 
-    fn pending<'a>(&self, record: &Record<'a>, line: u64, notes: &mut Notes) -> Result<Vec<Pending<'a>>, String> {
-        let mut pending = Vec::with_capacity(record.replies.len());
-        for reply in &record.replies {
-            let text = text_of(reply.value, notes)?;
-            pending.push(Pending {
-                model: reply.model.clone(),
-                lang: reply.lang,
-                prompt_id: record.prompt_id,
-                pillar: reply.pillar,
-                line,
-                sha256: text.as_ref().map(|text| hex(&Sha256::digest(text.as_bytes()))),
-                text,
-                image: reply.image.map_or(Ok(None), |image| text_of(image, notes))?,
-            });
+    fn record<'a>(
+        &self,
+        content: Content<'a>,
+        options: &SourceOptions,
+        notes: &mut Notes,
+    ) -> Result<Record<'a>, String> {
+        let members = members::members(content, notes)?;
+        if judged::is_judged(&members, &self.rubric) {
+            return judged::record(members, &self.rubric, options, notes);
         }
-        Ok(pending)
+        line::record(&members, &self.rubric, notes)
     }
 }
 
-/// The text of a value; JSON that is no string stands for itself, so that the readings can say what is wrong with it.
-fn text_of<'a>(raw: Raw<'a>, notes: &mut Notes) -> Result<Option<Cow<'a, str>>, String> {
-    match raw {
-        Raw::Null => Ok(None),
-        Raw::Text(raw) => line::unescape(raw, notes).map(Some),
-        Raw::Other(json) => {
-            notes.add("values that are JSON where a text is due, read as text", 1);
-            line::unescape(RawString { text: json, escaped: false }, notes).map(Some)
-        }
-    }
+/// The replies of a record, its key with each.
+fn pending<'a>(record: &mut Record<'a>, line: u64) -> impl Iterator<Item = Pending<'a>> {
+    let prompt_id = record.prompt_id;
+    std::mem::take(&mut record.replies).into_iter().map(move |RecordReply { model, lang, pillar, text, image }| {
+        Pending { model, lang, prompt_id, pillar, line, text, image }
+    })
 }
 
 impl Reader for QwenImageBench {
@@ -98,6 +116,34 @@ impl Reader for QwenImageBench {
 
     fn identity(&self) -> String {
         format!("1 rubric {}", self.rubric.digest)
+    }
+
+    fn taken(&self, first: Option<&Segment>, options: &SourceOptions) -> Result<Taken> {
+        let mut notes = Notes::default();
+        let records = first.map_or_else(Vec::new, Segment::records);
+        let first = records.first().and_then(|record| members::members(record.content, &mut notes).ok());
+        let mut options = options.clone();
+        let Some(members) = first else {
+            // What is wrong with it is told where it is read.
+            return Ok(Taken { options, holds: Holds::Replies, provenance: false });
+        };
+        if judged::is_judged(&members, &self.rubric) {
+            if options.model.is_empty() {
+                return Err(Error::new(ErrorKind::Usage, "a judged file does not say which model made its images")
+                    .hint("name the model: --model NAME, and --lang en if the images are from English prompts"));
+            }
+            return Ok(Taken { options, holds: Holds::Replies, provenance: true });
+        }
+        if !line::has_replies(&members, &self.rubric) {
+            return Ok(Taken { options: SourceOptions::default(), holds: Holds::Metadata, provenance: false });
+        }
+        // The file names its models itself: with --model, what is said of one model is not about these.
+        let provenance = options.model.is_empty();
+        if !provenance {
+            options.model_revision = String::new();
+        }
+        (options.model, options.lang) = (String::new(), String::new());
+        Ok(Taken { options, holds: Holds::Replies, provenance })
     }
 
     fn conclude(&self, notes: &mut Notes) {
@@ -110,27 +156,19 @@ impl Reader for QwenImageBench {
         let mut facets = TableBuilder::new(&self.prompt_facets);
         let mut pending = Vec::new();
         let mut records: Vec<(u64, Record<'_>)> = Vec::new();
-        let lines = segment.lines();
-        for line in &lines {
+        for found in segment.records() {
             out.records += 1;
-            let read = std::str::from_utf8(line.bytes)
-                .map_err(|e| format!("not UTF-8 at byte {} of the line", e.valid_up_to() + 1))
-                .and_then(|text| {
-                    let record = line::parse(text, &self.rubric, &mut out.notes)?;
-                    let replies = self.pending(&record, line.number, &mut out.notes)?;
-                    Ok((record, replies))
-                });
-            match read {
-                Ok((record, replies)) => {
-                    pending.extend(replies);
-                    records.push((line.number, record));
+            match self.record(found.content, options, &mut out.notes) {
+                Ok(mut record) => {
+                    pending.extend(self::pending(&mut record, found.number));
+                    records.push((found.number, record));
                 }
                 Err(reason) => {
-                    let text = String::from_utf8_lossy(&line.bytes[..line.bytes.len().min(REJECT_TEXT)]).into_owned();
-                    out.rejects.push(Reject { line: line.number, reason, text });
+                    out.rejects.push(Reject { line: found.number, reason, text: found.excerpt(REJECT_TEXT) });
                 }
             }
         }
+        out.ids = records.iter().map(|(_, record)| record.prompt_id).collect();
         records.sort_by_key(|(line, record)| (record.prompt_id, *line));
         for (line, record) in &records {
             self.prompt_rows(record, *line, source, &mut prompts, &mut facets, &mut out.notes)?;
@@ -142,7 +180,7 @@ impl Reader for QwenImageBench {
                 .then_with(|| self.rubric.pillars[a.pillar].name.cmp(&self.rubric.pillars[b.pillar].name))
                 .then_with(|| key(a).cmp(&key(b)))
         });
-        let (responses, judgments) = self.reply_rows(&pending, source, options)?;
+        let (responses, judgments) = self.reply_rows(&pending, source, options, &mut out.notes)?;
         out.tables = vec![
             ("prompts", prompts.finish()?),
             ("prompt_facets", facets.finish()?),
@@ -193,16 +231,24 @@ impl QwenImageBench {
         pending: &[Pending<'_>],
         source: &str,
         options: &SourceOptions,
+        notes: &mut Notes,
     ) -> Result<(arrow::array::RecordBatch, arrow::array::RecordBatch)> {
         let mut responses = TableBuilder::new(&self.responses);
         let mut judgments = TableBuilder::new(&self.judgments);
+        // One reply is unescaped at a time: it is read, hashed and copied while it is in the processor's cache.
+        let (mut text, mut image) = (String::new(), String::new());
         for reply in pending {
             let pillar = &self.rubric.pillars[reply.pillar];
-            let read = reply::read(reply.text.as_deref(), pillar);
+            let text = match &reply.text {
+                ReplyText::Raw(raw) => raw.resolved(&mut text, notes)?,
+                ReplyText::Read(text) => text.as_deref(),
+            };
+            let image = reply.image.map_or(Ok(None), |raw| raw.resolved(&mut image, notes))?;
+            let read = reply::read(text, pillar);
             key_cells(&mut responses, reply, options, &pillar.name)?
-                .text(reply.text.as_deref().filter(|_| options.keep_text))?
-                .text(reply.sha256.as_deref())?
-                .text(reply.image.as_deref())?
+                .text(text.filter(|_| options.keep_text))?
+                .text(text.map(|text| hex(&Sha256::digest(text.as_bytes()))).as_deref())?
+                .text(image)?
                 .text(Some(read.strict.outcome.name()))?
                 .text(read.strict.reason)?
                 .text(Some(&read.strict.repairs.join(",")))?

@@ -1,4 +1,4 @@
-//! A stream is cut into segments of whole lines: the unit of parallel work and of a Parquet part.
+//! A stream of JSON is cut into segments of whole lines: the unit of parallel work and of a Parquet part.
 //!
 //! Cuts depend on the content alone (the first line end at or after the target size), never on how much a read returned,
 //! so that the same file always gives the same parts.
@@ -6,6 +6,7 @@
 use std::io::Read;
 use std::ops::Range;
 
+use super::segment::{Body, Segment};
 use crate::error::{Error, ErrorKind, Result};
 use crate::python::json::Parser;
 
@@ -13,62 +14,8 @@ const READ: usize = 1 << 20;
 /// A file that is one JSON array is held whole; larger ones must be JSON lines.
 const ARRAY_LIMIT: usize = 128 << 20;
 
-/// Some whole lines of a file.
-#[derive(Debug)]
-pub struct Segment {
-    /// Place among the segments of its file, from 0.
-    pub ordinal: u32,
-    bytes: Vec<u8>,
-    first_line: u64,
-    /// Elements of a JSON array; empty for JSON lines.
-    elements: Vec<Range<usize>>,
-}
-
-/// One record's text.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Line<'a> {
-    /// Physical line in the file, or element of the array that the file is; from 1.
-    pub number: u64,
-    /// The text, without line end.
-    pub bytes: &'a [u8],
-}
-
-impl Segment {
-    /// The text it was cut from.
-    pub fn bytes(&self) -> &[u8] {
-        &self.bytes
-    }
-
-    /// What a record's number counts: `line`, or `element` in a file that is one JSON array.
-    pub fn numbered_by(&self) -> &'static str {
-        if self.elements.is_empty() { "line" } else { "element" }
-    }
-
-    /// The lines that are not blank, or the elements of an array.
-    pub fn lines(&self) -> Vec<Line<'_>> {
-        if !self.elements.is_empty() {
-            let line = |(number, range): (u64, &Range<usize>)| Line { number, bytes: &self.bytes[range.clone()] };
-            return (1..).zip(&self.elements).map(line).collect();
-        }
-        let mut lines = Vec::new();
-        let mut start = 0;
-        let mut number = self.first_line;
-        while start < self.bytes.len() {
-            let end = memchr::memchr(b'\n', &self.bytes[start..]).map_or(self.bytes.len(), |at| start + at);
-            let line = &self.bytes[start..end];
-            let line = line.strip_suffix(b"\r").unwrap_or(line);
-            if !line.iter().all(u8::is_ascii_whitespace) {
-                lines.push(Line { number, bytes: line });
-            }
-            start = end + 1;
-            number += 1;
-        }
-        lines
-    }
-}
-
-/// Iterator over the segments of a stream.
-pub struct Segments<R> {
+/// The segments of a stream of JSON lines, or of one JSON array.
+pub(super) struct LineSegments<R> {
     reader: R,
     uri: String,
     target: usize,
@@ -79,9 +26,8 @@ pub struct Segments<R> {
     ended: bool,
 }
 
-impl<R: Read> Segments<R> {
-    /// Cuts `reader` (decompressed) into segments of about `target` bytes; a longer line than `max_line` is an error.
-    pub fn new(reader: R, uri: &str, target: usize, max_line: usize) -> Self {
+impl<R: Read> LineSegments<R> {
+    pub(super) fn new(reader: R, uri: &str, target: usize, max_line: usize) -> Self {
         Self { reader, uri: uri.into(), target, max_line, rest: Vec::new(), ordinal: 0, line: 1, ended: false }
     }
 
@@ -97,12 +43,7 @@ impl<R: Read> Segments<R> {
         Ok(())
     }
 
-    /// The next segment, `None` at the end.
-    #[expect(
-        clippy::should_implement_trait,
-        reason = "the first error ends the walk; an Iterator of results invites going on"
-    )]
-    pub fn next(&mut self) -> Result<Option<Segment>> {
+    pub(super) fn next(&mut self) -> Result<Option<Segment>> {
         let mut bytes = std::mem::take(&mut self.rest);
         bytes.reserve(self.target + 2 * READ);
         let mut searched = self.target.saturating_sub(1);
@@ -142,7 +83,7 @@ impl<R: Read> Segments<R> {
             Some(elements) if elements.is_empty() => Ok(None),
             Some(elements) => {
                 self.rest = Vec::new();
-                Ok(Some(Segment { ordinal: 0, bytes, first_line: 1, elements }))
+                Ok(Some(Segment { ordinal: 0, body: Body::Elements { bytes, elements } }))
             }
             None if !self.ended => Err(Error::new(ErrorKind::Input, "a JSON array too large to be held whole")
                 .with("file", &self.uri)
@@ -164,7 +105,7 @@ impl<R: Read> Segments<R> {
             start = end + 1;
         }
         self.check_line_length(bytes.len() - start)?;
-        let segment = Segment { ordinal: self.ordinal, first_line, elements: Vec::new(), bytes };
+        let segment = Segment { ordinal: self.ordinal, body: Body::Lines { bytes, first_line } };
         self.ordinal += 1;
         Ok(Some(segment))
     }

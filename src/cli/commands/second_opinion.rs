@@ -1,0 +1,82 @@
+//! The second engine: printing what it computes, and holding it against the first.
+
+use crate::cli::Session;
+use crate::cli::output::Outcome;
+use crate::error::{Error, ErrorKind, Result};
+use crate::lake::manifest::Manifest;
+use crate::lake::{Lake, Staging};
+use crate::pipeline::Plan;
+use crate::score;
+use crate::snapshot::Rows;
+
+/// Prints a table as Polars computes it; publishes nothing.
+pub(super) fn print(session: &Session, lake: &Lake, plan: &Plan, table: Option<&str>) -> Result<Outcome> {
+    if let Some(own) = plan.own_queries().next() {
+        return Err(Error::new(
+            ErrorKind::Usage,
+            "Polars scores by the built-in pipelines' rules, not by queries of one's own",
+        )
+        .with("file", &own.path)
+        .hint("leave --engine out"));
+    }
+    let _reading = lake.reading(&plan.dataset.id)?;
+    let manifest = Manifest::load(lake, &plan.dataset.id)?;
+    require_sources(lake, &manifest, plan)?;
+    let tables = score::second_opinion(&session.assets, lake, &manifest, plan)?;
+    let wanted = table.unwrap_or(&plan.show);
+    let found = tables.iter().find(|table| table.schema.table == wanted).ok_or_else(|| {
+        let names: Vec<_> = tables.iter().map(|table| table.schema.table.as_str()).collect();
+        Error::new(ErrorKind::Usage, format!("Polars computes no table `{wanted}`"))
+            .hint(format!("tables: {}", names.join(", ")))
+    })?;
+    session.printer.rows(&found.batch.schema(), std::slice::from_ref(&found.batch), true)?;
+    session.printer.note(&format!("{wanted} by Polars ({}); nothing is published", plan.protocol));
+    Ok(Outcome::Complete)
+}
+
+/// Scores the lake by both engines; tells how many tables are the same, or fails with the first cell that differs.
+pub(super) fn agree(session: &Session, lake: &Lake, manifest: &Manifest, plan: &Plan) -> Result<String> {
+    let staging = Staging::private(lake, "check")?;
+    let scored = score::score(&session.assets, lake, manifest, plan, session.engine(), staging.path(), &|_| {});
+    let scored = match scored {
+        // A check that names what the data lack, such as metadata; a broken rule of the pipeline shows its first row.
+        Err(error) if error.kind() == ErrorKind::Check && error.context("first row").is_none() => {
+            return Ok(format!("not scored: {}", error.message()));
+        }
+        scored => scored?,
+    };
+    let opinions = score::second_opinion(&session.assets, lake, manifest, plan)?;
+    let mut rows = 0;
+    for opinion in &opinions {
+        let name = &opinion.schema.table;
+        let table = scored.tables.iter().find(|table| table.schema.table == *name).ok_or_else(|| {
+            Error::new(ErrorKind::Config, format!("the pipeline computes no table `{name}`"))
+                .with("pipeline", &plan.name)
+        })?;
+        let batches = Rows::open(&table.path, &table.schema, usize::MAX)?.collect::<Result<Vec<_>>>()?;
+        if let Some(difference) = score::compare(&batches, opinion)? {
+            let own: Vec<_> = plan.own_queries().map(|sql| sql.path.clone()).collect();
+            let hint = match own.is_empty() {
+                true => "one of the engines, or a query, is wrong: please report it".to_owned(),
+                false => format!(
+                    "Polars follows the built-in queries; own ones are {}; --without-data leaves this out",
+                    own.join(", ")
+                ),
+            };
+            return Err(Error::new(ErrorKind::Check, format!("the engines differ: {difference}"))
+                .with("protocol", &plan.protocol)
+                .hint(hint));
+        }
+        rows += opinion.batch.num_rows();
+    }
+    Ok(format!("{} tables, {rows} rows the same to 1e-9", opinions.len()))
+}
+
+fn require_sources(lake: &Lake, manifest: &Manifest, plan: &Plan) -> Result<()> {
+    if manifest.sources.is_empty() {
+        return Err(Error::new(ErrorKind::Lake, format!("the lake has nothing of {} to score", plan.dataset.id))
+            .with("lake", lake.root().display())
+            .hint(format!("scorelake ingest {} FILE", plan.dataset.id)));
+    }
+    Ok(())
+}

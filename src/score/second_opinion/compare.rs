@@ -1,0 +1,97 @@
+//! Two engines' tables, cell by cell.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use arrow::array::{Array, AsArray, RecordBatch};
+use arrow::compute::concat_batches;
+use arrow::datatypes::{DataType, Float64Type};
+use arrow::util::display::{ArrayFormatter, FormatOptions};
+
+use super::OpinionTable;
+use crate::error::Result;
+use crate::schema::TableSchema;
+
+/// Greatest difference of two doubles that are one number: the engines round differently, by far less than this.
+const TOLERANCE: f64 = 1e-9;
+
+/// The first place where two engines differ.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Difference {
+    /// Table.
+    pub table: String,
+    /// Column; empty if a whole row is missing.
+    pub column: String,
+    /// The row, as `key=value, …`.
+    pub row: String,
+    /// What DataFusion says.
+    pub datafusion: String,
+    /// What Polars says.
+    pub polars: String,
+}
+
+impl fmt::Display for Difference {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { table, column, row, datafusion, polars } = self;
+        match column.as_str() {
+            "" => write!(f, "{table}, row {row}: DataFusion {datafusion}, Polars {polars}"),
+            _ => write!(f, "{table}.{column}, row {row}: DataFusion {datafusion}, Polars {polars}"),
+        }
+    }
+}
+
+/// Compares a table of DataFusion's with that of Polars, rows by their key; gives the first cell that differs.
+pub fn compare(batches: &[RecordBatch], opinion: &OpinionTable) -> Result<Option<Difference>> {
+    let OpinionTable { schema, batch: polars } = opinion;
+    let datafusion = concat_batches(&schema.arrow(), batches)?;
+    let mut polars_rows: HashMap<String, usize> = HashMap::new();
+    for row in 0..polars.num_rows() {
+        polars_rows.insert(key(schema, polars, row)?, row);
+    }
+    let difference = |column: &str, row: String, datafusion: String, polars: String| {
+        Ok(Some(Difference { table: schema.table.clone(), column: column.to_owned(), row, datafusion, polars }))
+    };
+    for row in 0..datafusion.num_rows() {
+        let key = key(schema, &datafusion, row)?;
+        let Some(other) = polars_rows.remove(&key) else {
+            return difference("", key, "has it".into(), "has no such row".into());
+        };
+        for (at, column) in schema.columns.iter().enumerate() {
+            let (left, right) = (datafusion.column(at), polars.column(at));
+            if !is_same(left, row, right, other)? {
+                return difference(&column.name, key, shown(left, row)?, shown(right, other)?);
+            }
+        }
+    }
+    match polars_rows.into_keys().min() {
+        Some(key) => difference("", key, "has no such row".into(), "has it".into()),
+        None => Ok(None),
+    }
+}
+
+fn key(schema: &TableSchema, batch: &RecordBatch, row: usize) -> Result<String> {
+    let mut cells = Vec::new();
+    for name in &schema.key {
+        if let Some(column) = batch.column_by_name(name) {
+            cells.push(format!("{name}={}", shown(column, row)?));
+        }
+    }
+    Ok(cells.join(", "))
+}
+
+fn is_same(left: &dyn Array, row: usize, right: &dyn Array, other: usize) -> Result<bool> {
+    if left.is_null(row) || right.is_null(other) {
+        return Ok(left.is_null(row) && right.is_null(other));
+    }
+    if *left.data_type() == DataType::Float64 {
+        let (left, right) =
+            (left.as_primitive::<Float64Type>().value(row), right.as_primitive::<Float64Type>().value(other));
+        return Ok(left == right || (left - right).abs() <= TOLERANCE);
+    }
+    Ok(shown(left, row)? == shown(right, other)?)
+}
+
+fn shown(column: &dyn Array, row: usize) -> Result<String> {
+    let options = FormatOptions::default().with_null("null");
+    Ok(ArrayFormatter::try_new(column, &options)?.value(row).to_string())
+}

@@ -1,0 +1,145 @@
+//! The headline tables once more, by lazy Polars straight from the lake's Parquet, so that a fault of one engine or of one
+//! query does not pass unseen.
+//!
+//! Nothing is shared with the SQL but the lake, the parameters and the schemas: each dataset's aggregation is written again.
+
+mod compare;
+mod qwen_image_bench;
+
+use std::sync::Arc;
+
+use arrow::array::{ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray};
+use polars::prelude::{
+    DataFrame, IntoLazy, LazyFrame, PolarsError, PolarsResult, SortMultipleOptions, UnionArgs, concat,
+};
+use polars_io::SerReader;
+use polars_io::parquet::read::ParquetReader;
+
+pub use compare::{Difference, compare};
+
+use crate::assets::Assets;
+use crate::error::{Error, ErrorKind, Result};
+use crate::lake::Lake;
+use crate::lake::manifest::Manifest;
+use crate::pipeline::{Parameter, Plan};
+use crate::schema::{ColumnType, TableSchema};
+
+/// A table as Polars computes it, in the schema's columns and order.
+#[derive(Debug, Clone)]
+pub struct OpinionTable {
+    /// Its schema.
+    pub schema: TableSchema,
+    /// Its rows.
+    pub batch: RecordBatch,
+}
+
+/// Computes the headline tables of a plan; an error for a dataset that has no second opinion.
+pub fn second_opinion(assets: &Assets, lake: &Lake, manifest: &Manifest, plan: &Plan) -> Result<Vec<OpinionTable>> {
+    let tables = match plan.dataset.id.as_str() {
+        qwen_image_bench::DATASET => qwen_image_bench::tables(&Sources { assets, lake, manifest, plan })?,
+        other => {
+            return Err(Error::new(ErrorKind::Usage, format!("Polars does not know how to score `{other}`"))
+                .hint("leave --engine out"));
+        }
+    };
+    tables
+        .into_iter()
+        .map(|(name, frame)| {
+            let schema = TableSchema::load(assets, &plan.dataset.id, name)?;
+            let batch = in_order(frame, &schema).and_then(|frame| Ok(to_arrow(&frame, &schema)))??;
+            Ok(OpinionTable { schema, batch })
+        })
+        .collect()
+}
+
+impl From<PolarsError> for Error {
+    fn from(error: PolarsError) -> Self {
+        Self::new(ErrorKind::Check, format!("Polars: {error}")).caused_by(error)
+    }
+}
+
+/// What a second opinion is made from.
+struct Sources<'a> {
+    assets: &'a Assets,
+    lake: &'a Lake,
+    manifest: &'a Manifest,
+    plan: &'a Plan,
+}
+
+impl Sources<'_> {
+    /// Columns of a lake table as it is stored.
+    fn scan(&self, table: &str, columns: &[&str]) -> Result<LazyFrame> {
+        let schema = TableSchema::load(self.assets, &self.plan.dataset.id, table)?;
+        let wanted: Vec<String> = columns.iter().map(|name| (*name).to_owned()).collect();
+        let mut frames = vec![empty(&schema)?.select(columns.iter().copied())?.lazy()];
+        for file in self.manifest.files(self.lake, table)? {
+            let open = std::fs::File::open(&file).map_err(|e| Error::io(&file, "open", e))?;
+            let frame = ParquetReader::new(open).with_columns(Some(wanted.clone())).finish();
+            frames.push(frame.map_err(|e| Error::from(e).with("file", file.display()))?.lazy());
+        }
+        Ok(concat(frames, UnionArgs::default())?)
+    }
+
+    /// A number among the parameters.
+    fn number(&self, name: &str) -> Result<f64> {
+        match self.plan.parameters.get(name) {
+            Some(Parameter::Float(value)) => Ok(*value),
+            _ => Err(self.no_parameter(name)),
+        }
+    }
+
+    /// A text among the parameters.
+    fn text(&self, name: &str) -> Result<&str> {
+        match self.plan.parameters.get(name) {
+            Some(Parameter::Text(value)) => Ok(value),
+            _ => Err(self.no_parameter(name)),
+        }
+    }
+
+    fn no_parameter(&self, name: &str) -> Error {
+        Error::new(
+            ErrorKind::Config,
+            format!("the pipeline lacks the parameter `{name}` that the dataset's scoring needs"),
+        )
+        .with("pipeline", &self.plan.name)
+    }
+}
+
+fn empty(schema: &TableSchema) -> PolarsResult<DataFrame> {
+    use polars::prelude::{Column, DataType};
+    let kind = |kind| match kind {
+        ColumnType::Text => DataType::String,
+        ColumnType::Bool => DataType::Boolean,
+        ColumnType::Int32 => DataType::Int32,
+        ColumnType::Int64 => DataType::Int64,
+        ColumnType::Float64 => DataType::Float64,
+    };
+    let columns = schema.columns.iter();
+    DataFrame::new(
+        0,
+        columns.map(|column| Column::new_empty(column.name.as_str().into(), &kind(column.column_type))).collect(),
+    )
+}
+
+/// The schema's columns, sorted as its tables are.
+fn in_order(frame: DataFrame, schema: &TableSchema) -> PolarsResult<DataFrame> {
+    let options = SortMultipleOptions::default().with_nulls_last(true);
+    let by: Vec<_> = schema.sort_columns().iter().map(String::as_str).collect();
+    frame.select(schema.columns.iter().map(|column| column.name.as_str()))?.sort(by, options)
+}
+
+/// A frame of the schema's columns as an Arrow batch.
+fn to_arrow(frame: &DataFrame, schema: &TableSchema) -> Result<RecordBatch> {
+    let column = |name: &str, kind: ColumnType| -> PolarsResult<ArrayRef> {
+        let column = frame.column(name)?;
+        Ok(match kind {
+            ColumnType::Text => Arc::new(column.str()?.iter().collect::<StringArray>()),
+            ColumnType::Bool => Arc::new(column.bool()?.iter().collect::<BooleanArray>()),
+            ColumnType::Int32 => Arc::new(column.i32()?.iter().collect::<Int32Array>()),
+            ColumnType::Int64 => Arc::new(column.i64()?.iter().collect::<Int64Array>()),
+            ColumnType::Float64 => Arc::new(column.f64()?.iter().collect::<Float64Array>()),
+        })
+    };
+    let columns = schema.columns.iter().map(|wanted| column(&wanted.name, wanted.column_type));
+    Ok(RecordBatch::try_new(schema.arrow(), columns.collect::<PolarsResult<_>>()?)?)
+}

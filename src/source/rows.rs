@@ -1,0 +1,166 @@
+//! A stream of comma- or tab-separated values is cut into segments of whole rows, by content alone as lines are.
+
+use std::cell::RefCell;
+use std::io::{self, Read};
+use std::rc::Rc;
+use std::sync::Arc;
+
+use csv::ByteRecord;
+
+use super::segment::{Body, Segment};
+use crate::error::{Error, ErrorKind, Result};
+
+/// The segments of a stream of rows.
+pub(super) struct RowSegments<R> {
+    reader: csv::Reader<Bounded<R>>,
+    uri: String,
+    target: usize,
+    longest: usize,
+    feed: Rc<RefCell<Feed>>,
+    header: Option<Arc<Vec<String>>>,
+    ordinal: u32,
+}
+
+/// Ends a row that never ends, such as one with a quote that is not closed, before it fills the memory.
+struct Bounded<R> {
+    inner: R,
+    feed: Rc<RefCell<Feed>>,
+}
+
+/// What the CSV reader was fed.
+#[derive(Debug, Default)]
+struct Feed {
+    /// Bytes that the row at hand may still take.
+    budget: u64,
+    /// The latest piece, and where in the stream it starts.
+    piece: Vec<u8>,
+    start: u64,
+    /// The byte before it.
+    before: Option<u8>,
+}
+
+impl Feed {
+    /// The byte at a place of the stream, if it is in the latest piece or just before it.
+    fn byte(&self, at: u64) -> Option<u8> {
+        match at.checked_sub(self.start) {
+            Some(offset) => self.piece.get(usize::try_from(offset).ok()?).copied(),
+            None => self.before.filter(|_| at + 1 == self.start),
+        }
+    }
+}
+
+/// Bytes that are read ahead of the row at hand.
+const AHEAD: usize = 1 << 16;
+
+const TOO_LONG: &str = "row too long";
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut feed = self.feed.borrow_mut();
+        if feed.budget == 0 {
+            return Err(io::Error::other(TOO_LONG));
+        }
+        let count = self.inner.read(buffer)?;
+        feed.budget = feed.budget.saturating_sub(count as u64);
+        feed.start += feed.piece.len() as u64;
+        feed.before = feed.piece.last().copied().or(feed.before);
+        feed.piece.clear();
+        feed.piece.extend_from_slice(&buffer[..count]);
+        Ok(count)
+    }
+}
+
+impl<R: Read> RowSegments<R> {
+    pub(super) fn new(reader: R, uri: &str, delimiter: u8, target: usize, longest: usize) -> Self {
+        let feed = Rc::new(RefCell::new(Feed::default()));
+        let bounded = Bounded { inner: reader, feed: Rc::clone(&feed) };
+        let reader = csv::ReaderBuilder::new()
+            .has_headers(false)
+            .flexible(true)
+            .delimiter(delimiter)
+            .buffer_capacity(AHEAD)
+            .from_reader(bounded);
+        Self { reader, uri: uri.into(), target, longest, feed, header: None, ordinal: 0 }
+    }
+
+    /// The next segment, `None` at the end.
+    pub(super) fn next(&mut self) -> Result<Option<Segment>> {
+        let header = match &self.header {
+            Some(header) => Arc::clone(header),
+            None => match self.header()? {
+                Some(header) => Arc::clone(self.header.insert(Arc::new(header))),
+                None => return Ok(None),
+            },
+        };
+        let mut rows = Vec::new();
+        let mut size = 0;
+        while size < self.target {
+            let Some((line, row)) = self.row()? else { break };
+            size += row.as_slice().len() + row.len();
+            // A line of blanks and commas says nothing, as a blank line of JSON does.
+            if row.iter().any(|field| !field.iter().all(u8::is_ascii_whitespace)) {
+                rows.push((line, row));
+            }
+        }
+        if size == 0 {
+            return Ok(None);
+        }
+        let ordinal = self.ordinal;
+        self.ordinal += 1;
+        Ok(Some(Segment { ordinal, body: Body::Rows { header, rows } }))
+    }
+
+    /// The names of the columns; two of one name are an error, none is an unnamed column.
+    fn header(&mut self) -> Result<Option<Vec<String>>> {
+        let Some((line, row)) = self.row()? else { return Ok(None) };
+        let mut names: Vec<String> = Vec::with_capacity(row.len());
+        for field in &row {
+            let name = std::str::from_utf8(field)
+                .map_err(|e| self.error(line, "the header is not UTF-8".into()).caused_by(e))?
+                .trim();
+            if !name.is_empty() && names.iter().any(|known| known == name) {
+                return Err(self.error(line, format!("two columns are named `{name}`")));
+            }
+            names.push(name.to_owned());
+        }
+        Ok(Some(names))
+    }
+
+    fn row(&mut self) -> Result<Option<(u64, ByteRecord)>> {
+        self.feed.borrow_mut().budget = (self.longest + AHEAD) as u64;
+        let mut row = ByteRecord::new();
+        let start = self.reader.position().line();
+        match self.reader.read_byte_record(&mut row) {
+            Ok(false) => Ok(None),
+            Ok(true) => {
+                let line = self.first_line(&row);
+                if row.as_slice().len() > self.longest {
+                    return Err(self.too_long(line));
+                }
+                Ok(Some((line, row)))
+            }
+            Err(e) => match e.kind() {
+                csv::ErrorKind::Io(e) if e.to_string() == TOO_LONG => Err(self.too_long(start)),
+                _ => Err(self.error(start, format!("cannot read on: {e}")).caused_by(e)),
+            },
+        }
+    }
+
+    /// The line on which the row that was just read starts. The reader's own count is of where it looked for the row, before
+    /// blank lines and the second half of a CR LF.
+    fn first_line(&self, row: &ByteRecord) -> u64 {
+        let end = self.reader.position();
+        let last = end.byte().checked_sub(1).and_then(|at| self.feed.borrow().byte(at));
+        let inside = memchr::memchr_iter(b'\n', row.as_slice()).count() as u64;
+        end.line() - inside - u64::from(last == Some(b'\n'))
+    }
+
+    fn too_long(&self, line: u64) -> Error {
+        self.error(line, format!("a row longer than {} bytes", self.longest))
+            .hint("is a quote not closed? Raise --max-line if the row is meant to be that long")
+    }
+
+    fn error(&self, line: u64, message: String) -> Error {
+        Error::new(ErrorKind::Input, message).with("file", &self.uri).with("line", line)
+    }
+}
