@@ -30,6 +30,8 @@ pub enum ErrorKind {
     Corrupt,
     /// The operating system refused.
     Io,
+    /// The lake lacks what was asked for, such as metadata.
+    Lacking,
     /// A result broke one of its own rules; a fault of scorelake or of a pipeline.
     Check,
 }
@@ -46,6 +48,7 @@ impl ErrorKind {
             Self::Lake => "lake",
             Self::Corrupt => "corrupt",
             Self::Io => "io",
+            Self::Lacking => "lacking",
             Self::Check => "check",
         }
     }
@@ -225,5 +228,17 @@ impl From<parquet::errors::ParquetError> for Error {
             cause = inner.source();
         }
         Self::new(ErrorKind::Corrupt, format!("corrupt Parquet file: {source}")).caused_by(source)
+    }
+}
+
+impl From<polars::error::PolarsError> for Error {
+    fn from(source: polars::error::PolarsError) -> Self {
+        Self::new(ErrorKind::Check, format!("Polars: {source}")).caused_by(source)
+    }
+}
+
+impl From<rust_xlsxwriter::XlsxError> for Error {
+    fn from(source: rust_xlsxwriter::XlsxError) -> Self {
+        Self::new(ErrorKind::Check, format!("the workbook cannot hold this: {source}")).caused_by(source)
     }
 }

@@ -162,6 +162,8 @@ fn execute(cli: Cli, args: Vec<OsString>, printer: Printer) -> Result<Outcome> {
     }
     let command = args.iter().map(|arg| arg.to_string_lossy().into_owned()).collect();
     let session = Session { globals: cli.globals, assets, printer, command };
+    // The second command line of one process, as in a test, keeps the pool of the first.
+    let _kept = rayon::ThreadPoolBuilder::new().num_threads(session.engine().threads).build_global();
     match cli.command {
         Command::Datasets(args) => datasets::execute(&session, &args),
         Command::Ingest(args) => ingest::execute(&session, &args),

@@ -34,6 +34,10 @@ impl Printer {
         self.quiet
     }
 
+    pub(super) fn is_verbose(self) -> bool {
+        self.verbose
+    }
+
     pub(super) fn stdout_is_terminal(self) -> bool {
         io::stdout().is_terminal()
     }

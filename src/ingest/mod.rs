@@ -81,26 +81,34 @@ pub struct SegmentTables {
     pub notes: Notes,
 }
 
-/// What a file holds.
+/// The form of a file: what its records are about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub enum Holds {
-    /// What judges or people said.
+pub enum Form {
+    /// Replies about many models, which it names.
     #[default]
-    Replies,
-    /// Only what is known of prompts.
+    Wide,
+    /// Replies about one model, which it does not name.
+    Judged,
+    /// Prompts without replies.
     Metadata,
 }
 
-/// What of the command line is about a file.
+impl Form {
+    pub(crate) fn is_wide(&self) -> bool {
+        *self == Self::Wide
+    }
+}
+
+/// A file's form, and what of the command line is about it.
 #[derive(Debug, Clone)]
-pub struct Taken {
-    /// The options; those that say nothing about the file are empty.
+pub struct Classified {
+    /// Its form.
+    pub form: Form,
+    /// The options, part of its identity: those that say nothing about it are empty.
     pub options: SourceOptions,
-    /// What it holds.
-    pub holds: Holds,
     /// Whether a `--provenance` describes it.
-    pub provenance: bool,
+    pub takes_provenance: bool,
 }
 
 /// A dataset's reader.
@@ -112,15 +120,18 @@ pub trait Reader: Send + Sync {
     /// again.
     fn identity(&self) -> String;
 
-    /// Which of the options are about a file that begins with this segment. They are part of its identity, so one that says
-    /// nothing about it must not make another source of it.
-    fn taken(&self, first: Option<&Segment>, options: &SourceOptions) -> Result<Taken>;
+    /// The form of a file by one of its segments: of [`Form::Metadata`] further segments may still tell another; `None` if no
+    /// record could be read.
+    fn form(&self, segment: &Segment) -> Option<Form>;
+
+    /// Which of the options are about a file of this form; an error if it needs one that is not given.
+    fn classify(&self, form: Form, options: &SourceOptions) -> Result<Classified>;
 
     /// After the last segment of a source: turns what segments could not judge alone into notes.
     fn conclude(&self, notes: &mut Notes);
 
-    /// Reads one segment of the source with this key.
-    fn read(&self, segment: &Segment, source: &str, options: &SourceOptions) -> Result<SegmentTables>;
+    /// Reads one segment of the source with this key; a record of another form than the file's is a reject.
+    fn read(&self, segment: &Segment, source: &str, file: &Classified) -> Result<SegmentTables>;
 }
 
 /// The reader of a dataset.

@@ -26,6 +26,14 @@ impl Notes {
         *self.0.entry(if known { note } else { "further notes, not listed".into() }).or_default() += count;
     }
 
+    /// Counts one of many things of a kind: the kind cannot crowd other notes out.
+    pub fn add_listed(&mut self, kind: &str, name: &str, count: u64) {
+        let note = format!("{kind}{name}");
+        let known =
+            self.0.contains_key(&note) || self.0.keys().filter(|known| known.starts_with(kind)).count() < MOST / 2;
+        self.add(if known { &note } else { "further names, not listed" }, count);
+    }
+
     /// Adds all counts of another one.
     pub fn merge(&mut self, other: &Self) {
         other.iter().for_each(|(note, count)| self.add(note, *count));

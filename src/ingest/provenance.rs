@@ -87,25 +87,52 @@ impl Provenance {
         let mut provenance: Self = toml::from_str(&text).map_err(|e| {
             Error::new(ErrorKind::Config, e.to_string())
                 .with("file", path.display())
-                .hint("sections: [judge], [generation], [prompts], [images]; README.md shows one")
+                .hint("[judge], [generation], [prompts], [images] and note; README.md shows one")
                 .caused_by(e)
         })?;
-        if provenance == Self::default() {
-            return Err(Error::new(ErrorKind::Config, "the file tells nothing").with("file", path.display()));
+        let wrong = |message: String| Error::new(ErrorKind::Config, message).with("file", path.display());
+        for (section, maker) in [("judge", &provenance.judge), ("generation", &provenance.generation)] {
+            let mut settings = maker.iter().flat_map(|maker| &maker.settings);
+            if let Some((name, _)) = settings.find(|(_, value)| !is_plain(value)) {
+                return Err(wrong(format!("[{section}] settings.{name} is a date, or a number that is not finite"))
+                    .hint("write it as a text, between quotes"));
+            }
         }
         if let Some(images) = &mut provenance.images {
+            images.sha256.values_mut().for_each(|digest| digest.make_ascii_lowercase());
+            if let Some((image, digest)) = images.sha256.iter().find(|(_, digest)| !is_sha256(digest)) {
+                return Err(wrong(format!("`{digest}` is no SHA-256 in hexadecimal")).with("image", image));
+            }
             if let Some(listing) = images.listing.take() {
                 let beside = path.parent().unwrap_or(Path::new("")).join(listing);
-                images.sha256.extend(read_listing(&beside)?);
-            }
-            let wrong = images.sha256.iter().find(|(_, digest)| !is_sha256(digest));
-            if let Some((image, digest)) = wrong {
-                return Err(Error::new(ErrorKind::Config, format!("`{digest}` is no SHA-256 in hexadecimal"))
-                    .with("file", path.display())
-                    .with("image", image));
+                for (image, digest) in read_listing(&beside)? {
+                    if images.sha256.get(&image).is_some_and(|told| *told != digest) {
+                        return Err(wrong("two digests of one image".into()).with("image", image));
+                    }
+                    images.sha256.insert(image, digest);
+                }
             }
         }
+        // A section without content tells nothing.
+        provenance.judge.take_if(|judge| *judge == Maker::default());
+        provenance.generation.take_if(|generation| *generation == Maker::default());
+        provenance.prompts.take_if(|prompts| *prompts == Prompts::default());
+        provenance.images.take_if(|images| images.sha256.is_empty());
+        provenance.note.take_if(|note| note.trim().is_empty());
+        if provenance == Self::default() {
+            return Err(wrong("the file tells nothing".into()));
+        }
         Ok(provenance)
+    }
+}
+
+/// Dates become tables of a private name, and numbers that are not finite become null, where TOML meets JSON.
+fn is_plain(value: &Value) -> bool {
+    match value {
+        Value::Null => false,
+        Value::Array(items) => items.iter().all(is_plain),
+        Value::Object(members) => members.iter().all(|(name, value)| !name.starts_with("$__toml") && is_plain(value)),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => true,
     }
 }
 
@@ -126,6 +153,8 @@ fn read_listing(path: &Path) -> Result<BTreeMap<String, String>> {
     let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, "read", e))?;
     let mut digests = BTreeMap::new();
     for (line, text) in (1..).zip(text.lines()).filter(|(_, text)| !text.trim().is_empty()) {
+        // A backslash in front says that the name holds one, or a line end.
+        let (is_escaped, text) = text.strip_prefix('\\').map_or((false, text), |rest| (true, rest));
         let parts = text.split_once(' ').filter(|(digest, _)| is_sha256(digest));
         let image = parts.and_then(|(_, image)| image.strip_prefix([' ', '*']));
         let (Some((digest, _)), Some(image)) = (parts, image) else {
@@ -133,7 +162,9 @@ fn read_listing(path: &Path) -> Result<BTreeMap<String, String>> {
                 .with("file", path.display())
                 .with("line", line));
         };
-        if digests.insert(image.to_owned(), digest.to_ascii_lowercase()).is_some_and(|other| other != *digest) {
+        let image = if is_escaped { image.replace("\\n", "\n").replace("\\\\", "\\") } else { image.to_owned() };
+        let digest = digest.to_ascii_lowercase();
+        if digests.insert(image.clone(), digest.clone()).is_some_and(|other| other != digest) {
             return Err(Error::new(ErrorKind::Config, format!("two digests of `{image}`"))
                 .with("file", path.display())
                 .with("line", line));

@@ -11,7 +11,7 @@ use super::Lake;
 use super::manifest::{Manifest, SourceEntry};
 use super::permits::Permits;
 use super::publish::{self, Published};
-use super::request::{Control, Given, IngestRequest, IngestSummary, OnError, Progress};
+use super::request::{ClassifiedFile, Control, Given, IngestRequest, IngestSummary, OnError, Progress, Stamp, stamp};
 use super::segment::{Content, Place, SegmentRecord, segment_bytes};
 use super::staging::Staging;
 use crate::error::{Error, ErrorKind, Result};
@@ -33,11 +33,11 @@ pub fn ingest(lake: &Lake, mut request: IngestRequest<'_>, control: &Control<'_>
     let known = Manifest::load(lake, request.reader.dataset())?;
     let mut given: Vec<Given> = Vec::new();
     let mut staged: Vec<Staged> = Vec::new();
-    for location in &request.inputs.locations {
-        match loader.take(location, &known, &mut staged) {
+    for file in request.classify(&mut unreadable)? {
+        match loader.take(&file, &known, &mut staged) {
             Ok(source) => given.push(source),
             Err(error) if request.on_error == OnError::Reject && error.kind() == ErrorKind::Input => {
-                unreadable.push((location.uri.clone(), error));
+                unreadable.push((file.location.uri, error));
             }
             Err(error) => return Err(error),
         }
@@ -47,7 +47,6 @@ pub fn ingest(lake: &Lake, mut request: IngestRequest<'_>, control: &Control<'_>
         let first = unreadable.into_iter().next().map(|(_, error)| error);
         return Err(first.unwrap_or_else(|| Error::new(ErrorKind::Usage, "no input")));
     }
-    request.refuse_unused(&given)?;
     summary.unreadable = unreadable.into_iter().map(|(input, error)| (input, error.message().to_owned())).collect();
     for Staged { source, first_rejects, .. } in &staged {
         summary.records += source.records;
@@ -61,7 +60,7 @@ pub fn ingest(lake: &Lake, mut request: IngestRequest<'_>, control: &Control<'_>
         summary.notes.merge(&source.notes);
     }
     let Published { manifest, added, replaced } = publish::publish(lake, &request, control, &given, staged)?;
-    for Given { uri, key, .. } in &given {
+    for Given { uri, key, class } in &given {
         let Some(source) = manifest.sources.iter().find(|source| source.key == *key) else { continue };
         let is_new = added.contains(uri) || replaced.contains(uri);
         if !is_new {
@@ -70,6 +69,9 @@ pub fn ingest(lake: &Lake, mut request: IngestRequest<'_>, control: &Control<'_>
             summary
                 .unchanged
                 .push(same.map_or_else(|| uri.clone(), |same| format!("{uri} (the same content as {same})")));
+        }
+        if !is_new && request.provenance.is_some() && class.takes_provenance {
+            summary.described.push(uri.clone());
         }
         if !summary.keys.contains(key) {
             summary.keys.push(key.clone());
@@ -106,24 +108,18 @@ impl<'a> Loader<'a> {
     }
 
     /// The key of a file's content; content that is not known yet is read into staging.
-    fn take(&self, location: &Location, known: &Manifest, staged: &mut Vec<Staged>) -> Result<Given> {
-        let before = stamp(&location.path)?;
-        let first = location.first_segment(self.request.max_line)?;
-        let taken = self
-            .request
-            .reader
-            .taken(first.as_ref(), &self.request.options)
-            .map_err(|e| e.with("file", &location.uri))?;
+    fn take(&self, file: &ClassifiedFile, known: &Manifest, staged: &mut Vec<Staged>) -> Result<Given> {
+        let location = &file.location;
         let sha256 = source::digest(&location.path)?;
-        let key = self.source_key(&sha256, &taken.options);
-        if known.sources.iter().any(|source| source.key == key) || staged.iter().any(|staged| staged.source.key == key)
-        {
+        let key = self.source_key(&sha256, &file.class.options);
+        let given = Given { uri: location.uri.clone(), key, class: file.class.clone() };
+        let is_known = known.sources.iter().chain(staged.iter().map(|staged| &staged.source));
+        if is_known.into_iter().any(|source| source.key == given.key) {
             self.passed(location.size);
         } else {
-            let given = Given { uri: location.uri.clone(), key: key.clone(), taken: taken.clone() };
-            staged.push(self.stage(location, &given, &sha256, before)?);
+            staged.push(self.stage(location, &given, &sha256, file.stamp)?);
         }
-        Ok(Given { uri: location.uri.clone(), key, taken })
+        Ok(given)
     }
 
     fn passed(&self, bytes: u64) {
@@ -149,7 +145,7 @@ impl<'a> Loader<'a> {
         let target = segment_bytes(location.size);
         let mut segments = Segments::new(opened.reader, location, target, self.request.max_line);
         let records = self.run(&mut segments, staging.path(), given, target, &|| position.load(Ordering::Relaxed))?;
-        if stamp(&location.path)? != before {
+        if stamp(location)? != before {
             // Its segments belong to no content that the key names.
             staging.discard();
             return Err(Error::new(ErrorKind::Input, "the file changed while it was read")
@@ -223,7 +219,11 @@ impl<'a> Loader<'a> {
             match finished.filter(|record| record.rejects.is_none() || self.request.on_error == OnError::Reject) {
                 Some(record) => record,
                 None => {
-                    let read = self.request.reader.read(segment, &given.key, &given.taken.options)?;
+                    let read = self
+                        .request
+                        .reader
+                        .read(segment, &given.key, &given.class)
+                        .map_err(|e| e.with("file", &given.uri))?;
                     self.refuse_rejects(&read, segment, &given.uri)?;
                     let place = Place { dir, key: &given.key, uri: &given.uri, ordinal: segment.ordinal };
                     SegmentRecord::write(&place, &self.schemas, &self.rejects, read, content)?
@@ -259,9 +259,9 @@ impl<'a> Loader<'a> {
             uris: vec![given.uri.clone()],
             size: location.size,
             sha256: sha256.into(),
-            options: given.taken.options.clone(),
+            options: given.class.options.clone(),
             reader: self.request.reader.identity(),
-            holds: given.taken.holds,
+            form: given.class.form,
             sequence: 0,
             supersedes: self.request.supersede,
             records: 0,
@@ -301,12 +301,3 @@ impl<'a> Loader<'a> {
 
 /// Bytes that segments at work may take, whatever `--memory` allows the engine.
 const MOST_MEMORY: usize = 768 << 20;
-
-/// Size and time of change.
-type Stamp = (u64, Option<std::time::SystemTime>);
-
-fn stamp(path: &Path) -> Result<Stamp> {
-    let metadata = std::fs::metadata(path).map_err(|e| Error::unreadable(path, "read", e))?;
-    // A file system without times of change has none before and after.
-    Ok((metadata.len(), metadata.modified().ok()))
-}

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{FORMAT, Lake, require_format, write_atomically};
 use crate::error::{Error, ErrorKind, Result};
-use crate::ingest::{Holds, Ids, Notes, Provenance, SourceOptions};
+use crate::ingest::{Form, Ids, Notes, Provenance, SourceOptions};
 
 /// A Parquet file of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -37,9 +37,9 @@ pub struct SourceEntry {
     pub options: SourceOptions,
     /// Identity of the reader: its version and the rubric it read by.
     pub reader: String,
-    /// What it holds.
-    #[serde(default)]
-    pub holds: Holds,
+    /// Its form.
+    #[serde(default, skip_serializing_if = "Form::is_wide")]
+    pub form: Form,
     /// Place in the order of publishing, from 1; matters only with `supersedes`.
     pub sequence: u64,
     /// Whether its replies replace older ones about the same image (`--supersede`).

@@ -40,8 +40,11 @@ pub(super) fn publish(
     let before = Manifest::load(lake, dataset)?;
     let (manifest, new_keys) = merged(&before, request, given, &staged)?;
     let mut published = Published { manifest, added: Vec::new(), replaced: Vec::new() };
-    for Given { uri, key, .. } in given {
-        let holds = |manifest: &Manifest| manifest.sources.iter().any(|source| source.uris.contains(uri));
+    for Given { uri, key, class } in given {
+        let holds = |manifest: &Manifest| {
+            let same = |source: &SourceEntry| source.uris.contains(uri) && source.options.is_same_entry(&class.options);
+            manifest.sources.iter().any(same)
+        };
         let is_new = new_keys.contains(key);
         match (is_new, holds(&before)) {
             (true, true) => published.replaced.push(uri.clone()),
@@ -83,8 +86,8 @@ fn merged(
     let mut manifest = before.clone();
     let next = 1 + before.sources.iter().map(|old| old.sequence).max().unwrap_or(0);
     // A URI stands for its newest content only, for each judge and revision; a source that no URI stands for any more goes.
-    for Given { uri, key, taken } in given {
-        let is_older = |source: &&mut SourceEntry| source.key != *key && source.options.is_same_entry(&taken.options);
+    for Given { uri, key, class } in given {
+        let is_older = |source: &&mut SourceEntry| source.key != *key && source.options.is_same_entry(&class.options);
         for source in manifest.sources.iter_mut().filter(is_older) {
             source.uris.retain(|known| known != uri);
         }
@@ -96,10 +99,13 @@ fn merged(
             new_keys.insert(staged.source.key.clone());
             let mut source = staged.source.clone();
             source.sequence = next;
+            // The same content read with other options, such as without texts, was made in the same way.
+            let same = |old: &&SourceEntry| old.sha256 == source.sha256 && old.options.is_same_entry(&source.options);
+            source.provenance = before.sources.iter().find(same).and_then(|old| old.provenance.clone());
             manifest.sources.push(source);
         }
     }
-    for Given { uri, key, taken } in given {
+    for Given { uri, key, class } in given {
         let source = manifest.sources.iter_mut().find(|source| source.key == *key).ok_or_else(|| {
             Error::new(ErrorKind::Conflict, "another process replaced this source meanwhile")
                 .with("file", uri)
@@ -109,7 +115,7 @@ fn merged(
             source.uris.push(uri.clone());
             source.uris.sort();
         }
-        if request.provenance.is_some() && taken.provenance {
+        if request.provenance.is_some() && class.takes_provenance {
             source.provenance.clone_from(&request.provenance);
         }
         if request.supersede && !new_keys.contains(key) {

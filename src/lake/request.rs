@@ -1,14 +1,15 @@
 //! What an ingest is asked to do, and what it did.
 
 use std::collections::BTreeMap;
+use std::time::SystemTime;
 
 use serde::Serialize;
 
 use super::session::EngineOptions;
 use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ingest::{Notes, Provenance, Reader, SourceOptions, Taken};
-use crate::source::Expanded;
+use crate::ingest::{Classified, Form, Notes, Provenance, Reader, SourceOptions};
+use crate::source::{self, Expanded, Location, Segments};
 
 /// What a bad record does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,7 +36,7 @@ pub struct IngestRequest<'a> {
     pub on_error: OnError,
     /// Whether these replies replace older ones about the same image.
     pub supersede: bool,
-    /// Longest line.
+    /// Bytes of the longest line or row.
     pub max_line: usize,
 }
 
@@ -67,6 +68,8 @@ pub struct IngestSummary {
     pub replaced: Vec<String>,
     /// URIs whose content was there already.
     pub unchanged: Vec<String>,
+    /// URIs whose provenance was told anew.
+    pub described: Vec<String>,
     /// Keys of all sources given, new or not.
     pub keys: Vec<String>,
     /// Inputs that could not be read, with the reason.
@@ -85,26 +88,94 @@ pub struct IngestSummary {
     pub set_aside: Notes,
 }
 
+/// A file that was given, with what of the request is about it.
+#[derive(Debug, Clone)]
+pub(super) struct ClassifiedFile {
+    pub(super) location: Location,
+    /// Size and time of change when it was looked at.
+    pub(super) stamp: Stamp,
+    pub(super) class: Classified,
+    /// Whether any record told it.
+    pub(super) is_told: bool,
+}
+
+/// A file that was given, and the key of its content.
+#[derive(Debug, Clone)]
+pub(super) struct Given {
+    pub(super) uri: String,
+    pub(super) key: String,
+    pub(super) class: Classified,
+}
+
+/// Size and time of change.
+pub(super) type Stamp = (u64, Option<SystemTime>);
+
 impl IngestRequest<'_> {
-    /// What was said of one model's file must have met one: a setting that changes nothing is a mistake.
-    pub(super) fn refuse_unused(&self, given: &[Given]) -> Result<()> {
-        let unused = |option: &str, about: &str| {
-            Err(Error::new(ErrorKind::Usage, format!("{option} is not used: none of the inputs is {about}")))
-        };
-        if !self.options.model.is_empty() && !given.iter().any(|given| !given.taken.options.model.is_empty()) {
-            return unused("--model", "a judged file of one model");
+    /// Looks at each file far enough to tell its form. A setting that is then about none of them is a mistake, told before
+    /// anything is read.
+    pub(super) fn classify(&self, unreadable: &mut Vec<(String, Error)>) -> Result<Vec<ClassifiedFile>> {
+        let mut files = Vec::new();
+        for location in &self.inputs.locations {
+            match self.classify_one(location) {
+                Ok(file) => files.push(file),
+                Err(error) if self.on_error == OnError::Reject && error.kind() == ErrorKind::Input => {
+                    unreadable.push((location.uri.clone(), error));
+                }
+                Err(error) => return Err(error),
+            }
         }
-        if self.provenance.is_some() && !given.iter().any(|given| given.taken.provenance) {
-            return unused("--provenance", "a file of replies");
+        // What cannot be read might have been what the setting is about.
+        if unreadable.is_empty() && files.iter().all(|file| file.is_told) {
+            self.refuse_unused(&files)?;
+        }
+        Ok(files)
+    }
+
+    fn classify_one(&self, location: &Location) -> Result<ClassifiedFile> {
+        let stamp = stamp(location)?;
+        let mut segments = Segments::new(source::open(location)?.reader, location, LOOK, self.max_line);
+        let mut form = None;
+        while form.is_none_or(|form| form == Form::Metadata)
+            && let Some(segment) = segments.next()?
+        {
+            form = self.reader.form(&segment).or(form);
+        }
+        let class = self.reader.classify(form.unwrap_or(Form::Metadata), &self.options);
+        let class = class.map_err(|e| e.with("file", &location.uri))?;
+        Ok(ClassifiedFile { location: location.clone(), stamp, class, is_told: form.is_some() })
+    }
+
+    fn refuse_unused(&self, files: &[ClassifiedFile]) -> Result<()> {
+        let replies = "a file of replies";
+        let options = &self.options;
+        let settings: [(&str, bool, &str, fn(&Classified) -> bool); 5] = [
+            ("--model", !options.model.is_empty(), "a judged file of one model", |class| {
+                !class.options.model.is_empty()
+            }),
+            ("--judge", !options.judge.is_empty(), replies, |class| !class.options.judge.is_empty()),
+            ("--model-revision", !options.model_revision.is_empty(), replies, |class| {
+                !class.options.model_revision.is_empty()
+            }),
+            ("--no-raw", !options.keep_text, replies, |class| !class.options.keep_text),
+            ("--provenance", self.provenance.is_some(), replies, |class| class.takes_provenance),
+        ];
+        for (setting, is_given, about, is_about) in settings {
+            if is_given && !files.iter().any(|file| is_about(&file.class)) {
+                return Err(Error::new(
+                    ErrorKind::Usage,
+                    format!("{setting} is not used: none of the inputs is {about}"),
+                ));
+            }
         }
         Ok(())
     }
 }
 
-/// A file that was given, the key of its content, and what of the request is about it.
-#[derive(Debug, Clone)]
-pub(super) struct Given {
-    pub(super) uri: String,
-    pub(super) key: String,
-    pub(super) taken: Taken,
+/// Bytes that are looked at a time to tell a file's form.
+const LOOK: usize = 1 << 20;
+
+pub(super) fn stamp(location: &Location) -> Result<Stamp> {
+    let metadata = std::fs::metadata(&location.path).map_err(|e| Error::unreadable(&location.path, "read", e))?;
+    // A file system without times of change has none before and after.
+    Ok((metadata.len(), metadata.modified().ok()))
 }

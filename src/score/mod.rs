@@ -4,7 +4,7 @@ mod inexact;
 mod second_opinion;
 mod tables;
 
-pub use second_opinion::{Difference, OpinionTable, compare, second_opinion};
+pub use second_opinion::{Difference, OpinionTable, Ranked, compare, second_opinion};
 pub(crate) use tables::register as register_small_tables;
 
 use std::path::{Path, PathBuf};
@@ -189,11 +189,12 @@ fn write(engine: &Engine, frame: DataFrame, schema: &TableSchema, path: &Path) -
 fn run_check(engine: &Engine, plan: &Plan, check: &PlannedCheck) -> Result<()> {
     let rows = engine.collect(planned(engine, plan, &check.sql)?)?;
     let Some(batch) = rows.iter().find(|batch| batch.num_rows() > 0) else { return Ok(()) };
-    let error =
-        Error::new(ErrorKind::Check, format!("a check failed: {}", check.sql.question)).with("file", &check.sql.path);
+    let failed =
+        |kind| Error::new(kind, format!("a check failed: {}", check.sql.question)).with("file", &check.sql.path);
     Err(match &check.hint {
-        Some(hint) => error.hint(hint),
-        None => error
+        // A check that can say what to do is about what the lake must have.
+        Some(hint) => failed(ErrorKind::Lacking).hint(hint),
+        None => failed(ErrorKind::Check)
             .with("first row", tables::row_text(batch, 0)?)
             .hint("nothing was published; this is a fault of the pipeline or of scorelake, not of the data"),
     })

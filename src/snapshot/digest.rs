@@ -4,15 +4,14 @@
 //! 0 for null, else 1 and the value: booleans one byte, integers 8 bytes, doubles the 8 bytes of their bits (one NaN, one
 //! zero), texts 8 bytes of length and UTF-8. Numbers are little-endian. Nothing of Parquet is in it.
 
-use std::fs::File;
 use std::path::Path;
 
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{Float64Type, Int32Type, Int64Type};
-use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReaderBuilder};
 use sha2::{Digest, Sha256};
 
-use crate::error::{Error, ErrorKind, Result};
+use super::read::Rows;
+use crate::error::Result;
 use crate::schema::{ColumnType, TableSchema};
 use crate::source::hex;
 
@@ -23,19 +22,10 @@ pub fn table(path: &Path, schema: &TableSchema) -> Result<(String, u64)> {
     for column in &schema.columns {
         sha256.update(format!("{} {} {}\n", column.name, column.column_type.name(), column.nullable));
     }
-    let at = |e: parquet::errors::ParquetError| Error::from(e).with("file", path.display());
-    let file = File::open(path).map_err(|e| Error::io(path, "open", e))?;
-    let options = ArrowReaderOptions::new().with_schema(schema.arrow());
-    let reader =
-        ParquetRecordBatchReaderBuilder::try_new_with_options(file, options).map_err(at)?.build().map_err(at)?;
     let mut rows = 0;
     let mut bytes = Vec::new();
-    for batch in reader {
-        let batch = batch.map_err(|e| {
-            Error::new(ErrorKind::Corrupt, format!("corrupt Parquet file: {e}"))
-                .with("file", path.display())
-                .caused_by(e)
-        })?;
+    for batch in Rows::open(path, schema, usize::MAX)? {
+        let batch = batch?;
         rows += batch.num_rows() as u64;
         for row in 0..batch.num_rows() {
             bytes.clear();

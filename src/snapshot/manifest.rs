@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
 use crate::error::{Error, ErrorKind, Result};
-use crate::ingest::{Holds, Ids, Notes, Provenance, SourceOptions};
+use crate::ingest::{Form, Ids, Notes, Provenance, SourceOptions};
 use crate::lake::require_format;
 use crate::pipeline::Parameter;
 use crate::schema::{Column, ColumnType, Encoding, TableKind, TableSchema};
@@ -93,9 +93,9 @@ pub struct Input {
     pub reader: String,
     /// What was said about it at ingest.
     pub options: SourceOptions,
-    /// What it holds.
-    #[serde(default)]
-    pub holds: Holds,
+    /// Its form.
+    #[serde(default, skip_serializing_if = "Form::is_wide")]
+    pub form: Form,
     /// IDs of the prompts it is about.
     #[serde(default, skip_serializing_if = "Ids::is_empty")]
     pub ids: Ids,
@@ -180,6 +180,11 @@ impl SnapshotManifest {
 
     /// Reads a snapshot's manifest.
     pub fn load(dir: &Path) -> Result<Self> {
+        Self::load_with_text(dir).map(|(manifest, _)| manifest)
+    }
+
+    /// Reads a snapshot's manifest, and gives the text it was read from.
+    pub(super) fn load_with_text(dir: &Path) -> Result<(Self, String)> {
         let path = dir.join("manifest.json");
         let text = std::fs::read_to_string(&path).map_err(|e| Error::io(&path, "read", e))?;
         let corrupt = |e: serde_json::Error| {
@@ -190,6 +195,6 @@ impl SnapshotManifest {
         let value: Value = serde_json::from_str(&text).map_err(corrupt)?;
         let format = value.get("format").and_then(Value::as_u64).unwrap_or(0);
         require_format(u32::try_from(format).unwrap_or(u32::MAX), &path)?;
-        serde_json::from_value(value).map_err(corrupt)
+        Ok((serde_json::from_value(value).map_err(corrupt)?, text))
     }
 }

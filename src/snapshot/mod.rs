@@ -7,7 +7,7 @@ mod read;
 mod verify;
 
 pub use manifest::{Input, SnapshotColumn, SnapshotManifest, SnapshotTable};
-pub use publish::{Published, publish};
+pub use publish::{Published, publish, query_digests};
 pub use read::Rows;
 pub use verify::{Verified, verify};
 

@@ -1,10 +1,12 @@
 //! Publishing a snapshot: a folder is filled in staging and renamed to its id.
 
+use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 
 use arrow::array::{Array, AsArray};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
+use rayon::prelude::*;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -49,6 +51,9 @@ pub fn publish(
     std::fs::create_dir_all(&parent).map_err(|e| Error::io(&parent, "make the folder", e))?;
     let dir = parent.join(&manifest.id);
     let was_there = place(staging.path(), &dir, &manifest)?;
+    if was_there {
+        tell_anew(lake, plan, &dir, &manifest, may_be_latest)?;
+    }
     let mut published = Published {
         was_there,
         is_latest: false,
@@ -69,8 +74,22 @@ pub fn publish(
     Ok(published)
 }
 
-/// Renames the folder to its id; true if an equal one was there, which then tells of the inputs of this run. Of two processes
-/// with one result either may win.
+/// An equal snapshot may have come from other inputs, other queries, or inputs of which less was told: its manifest then tells of
+/// this run. But a run by options of its own does not rewrite what the latest one says of itself.
+fn tell_anew(lake: &Lake, plan: &Plan, dir: &Path, manifest: &SnapshotManifest, may_be_latest: bool) -> Result<()> {
+    let _lock = lake::lock(lake, &plan.dataset.id)?;
+    let there = Snapshot::open(dir.to_path_buf())?.manifest;
+    let is_latest = super::latest(lake, &plan.dataset.id, &plan.protocol)?.as_ref() == Some(&there.id);
+    // The files are those that are there.
+    let told = SnapshotManifest { tables: there.tables.clone(), manifest_sha256: String::new(), ..manifest.clone() };
+    let same = SnapshotManifest { manifest_sha256: String::new(), ..there } == told;
+    if same || (is_latest && !(plan.is_default && may_be_latest)) {
+        return Ok(());
+    }
+    write_atomically(&dir.join("manifest.json"), told.to_text()?.as_bytes())
+}
+
+/// Renames the folder to its id; true if an equal one was there. Of two processes with one result either may win.
 fn place(staged: &Path, dir: &Path, manifest: &SnapshotManifest) -> Result<bool> {
     if !dir.exists() {
         match std::fs::rename(staged, dir) {
@@ -92,11 +111,6 @@ fn place(staged: &Path, dir: &Path, manifest: &SnapshotManifest) -> Result<bool>
         .with("snapshot", dir.display())
         .hint("`scorelake snapshot verify` tells what differs; move the folder away and score again"));
     }
-    let (inputs, findings, status) = (manifest.inputs.clone(), manifest.findings.clone(), manifest.status.clone());
-    let told = SnapshotManifest { inputs, findings, status, ..there.manifest.clone() };
-    if told != there.manifest {
-        write_atomically(&dir.join("manifest.json"), told.to_text()?.as_bytes())?;
-    }
     Ok(true)
 }
 
@@ -112,7 +126,7 @@ fn manifest(sources: &Manifest, plan: &Plan, scored: &Scored) -> Result<Snapshot
             rejected: source.rejected,
             reader: source.reader.clone(),
             options: source.options.clone(),
-            holds: source.holds,
+            form: source.form,
             ids: source.ids.clone(),
             provenance: source.provenance.clone(),
             notes: source.notes.clone(),
@@ -134,8 +148,8 @@ fn manifest(sources: &Manifest, plan: &Plan, scored: &Scored) -> Result<Snapshot
         tool: concat!("scorelake ", env!("CARGO_PKG_VERSION")).into(),
         pipeline: plan.name.clone(),
         pipeline_sha256: plan.pipeline_sha256.clone(),
-        sql_sha256: plan.queries().map(|sql| (sql.path.clone(), hex(&Sha256::digest(sql.text.as_bytes())))).collect(),
-        tables: scored.tables.iter().map(entry).collect::<Result<_>>()?,
+        sql_sha256: query_digests(plan),
+        tables: scored.tables.par_iter().map(entry).collect::<Result<_>>()?,
         ledger: ledger.map_or(Ok(Vec::new()), |table| ledger_totals(&table.path))?,
         findings: scored.findings.clone(),
         inputs,
@@ -143,6 +157,11 @@ fn manifest(sources: &Manifest, plan: &Plan, scored: &Scored) -> Result<Snapshot
     };
     manifest.id = manifest.compute_id();
     Ok(manifest)
+}
+
+/// SHA-256 of each query of a plan, by path.
+pub fn query_digests(plan: &Plan) -> BTreeMap<String, String> {
+    plan.queries().map(|sql| (sql.path.clone(), hex(&Sha256::digest(sql.text.as_bytes())))).collect()
 }
 
 fn entry(table: &ScoredTable) -> Result<SnapshotTable> {

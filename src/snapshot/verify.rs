@@ -22,10 +22,10 @@ pub struct Verified {
 
 /// Recomputes the digests of every file, of every table's rows, of the manifest, and the id.
 pub fn verify(snapshot: &Snapshot) -> Result<Verified> {
-    let manifest = &snapshot.manifest;
+    // Read now, once: another run may tell the manifest anew meanwhile.
+    let (manifest, text) = SnapshotManifest::load_with_text(&snapshot.dir)?;
+    let manifest = &manifest;
     let mut found = Verified { id: manifest.id.clone(), tables: manifest.tables.len(), rows: 0, problems: Vec::new() };
-    let path = snapshot.dir.join("manifest.json");
-    let text = std::fs::read_to_string(&path).map_err(|e| Error::io(&path, "read", e))?;
     if text != manifest.to_text()? {
         found.problems.push("manifest.json: its own digest differs: the file was changed".into());
     }

@@ -31,9 +31,4 @@ impl Location {
     pub fn delimiter(&self) -> Option<u8> {
         expand::delimiter(&self.uri)
     }
-
-    /// The first record of the file as the first segment holds it, for what must be known before all else.
-    pub fn first_segment(&self, longest: usize) -> crate::error::Result<Option<Segment>> {
-        Segments::new(open(self)?.reader, self, 1, longest).next()
-    }
 }

@@ -37,6 +37,10 @@ struct Feed {
     start: u64,
     /// The byte before it.
     before: Option<u8>,
+    /// Whether the row at hand used the budget up.
+    is_spent: bool,
+    /// Whether the stream has ended and the end mark was given.
+    has_ended: bool,
 }
 
 impl Feed {
@@ -47,20 +51,36 @@ impl Feed {
             None => self.before.filter(|_| at + 1 == self.start),
         }
     }
+
+    /// How many lines end from here to the next text, as far as it was read.
+    fn line_ends(&self, at: u64) -> u64 {
+        let bytes = (at..).map_while(|at| self.byte(at));
+        bytes.take_while(|byte| matches!(byte, b'\r' | b'\n')).filter(|byte| *byte == b'\n').count() as u64
+    }
 }
 
 /// Bytes that are read ahead of the row at hand.
 const AHEAD: usize = 1 << 16;
-
-const TOO_LONG: &str = "row too long";
+/// Fed after the last byte: a row of its own, unless a quote is still open, which the CSV reader would take for closed.
+const END: &[u8] = b"\n\0end of rows\0\n";
+const END_FIELD: &[u8] = b"\0end of rows\0";
+/// What a row and a field take in memory beside their text.
+const ROW_BYTES: usize = 128;
+const FIELD_BYTES: usize = 8;
 
 impl<R: Read> Read for Bounded<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let mut feed = self.feed.borrow_mut();
         if feed.budget == 0 {
-            return Err(io::Error::other(TOO_LONG));
+            feed.is_spent = true;
+            return Err(io::Error::other("row too long"));
         }
-        let count = self.inner.read(buffer)?;
+        let mut count = self.inner.read(buffer)?;
+        if count == 0 && !feed.has_ended && buffer.len() >= END.len() {
+            feed.has_ended = true;
+            buffer[..END.len()].copy_from_slice(END);
+            count = END.len();
+        }
         feed.budget = feed.budget.saturating_sub(count as u64);
         feed.start += feed.piece.len() as u64;
         feed.before = feed.piece.last().copied().or(feed.before);
@@ -96,7 +116,7 @@ impl<R: Read> RowSegments<R> {
         let mut size = 0;
         while size < self.target {
             let Some((line, row)) = self.row()? else { break };
-            size += row.as_slice().len() + row.len();
+            size += row.as_slice().len() + row.len() * FIELD_BYTES + ROW_BYTES;
             // A line of blanks and commas says nothing, as a blank line of JSON does.
             if row.iter().any(|field| !field.iter().all(u8::is_ascii_whitespace)) {
                 rows.push((line, row));
@@ -127,11 +147,20 @@ impl<R: Read> RowSegments<R> {
     }
 
     fn row(&mut self) -> Result<Option<(u64, ByteRecord)>> {
+        let position = self.reader.position();
+        let start = position.line() + self.feed.borrow().line_ends(position.byte());
         self.feed.borrow_mut().budget = (self.longest + AHEAD) as u64;
         let mut row = ByteRecord::new();
-        let start = self.reader.position().line();
         match self.reader.read_byte_record(&mut row) {
             Ok(false) => Ok(None),
+            Ok(true) if row.len() == 1 && row.get(0) == Some(END_FIELD) => Ok(None),
+            Ok(true) if row.as_slice().ends_with(&END[1..]) => {
+                let inside = memchr::memchr_iter(b'\n', row.as_slice()).count() as u64;
+                let line = self.reader.position().line() - inside;
+                Err(self
+                    .error(line, "a quote that is opened in this row is not closed".into())
+                    .hint("is the file cut short? A quote inside a quoted field is written twice"))
+            }
             Ok(true) => {
                 let line = self.first_line(&row);
                 if row.as_slice().len() > self.longest {
@@ -139,10 +168,11 @@ impl<R: Read> RowSegments<R> {
                 }
                 Ok(Some((line, row)))
             }
-            Err(e) => match e.kind() {
-                csv::ErrorKind::Io(e) if e.to_string() == TOO_LONG => Err(self.too_long(start)),
-                _ => Err(self.error(start, format!("cannot read on: {e}")).caused_by(e)),
-            },
+            Err(_) if self.feed.borrow().is_spent => Err(self.too_long(start)),
+            Err(e) => Err(self
+                .error(start, format!("cannot read on: {e}"))
+                .hint("the file is damaged or cut short; fetch it again")
+                .caused_by(e)),
         }
     }
 

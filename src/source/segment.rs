@@ -61,18 +61,19 @@ impl<'a> Row<'a> {
     }
 
     /// Name and field of each column that has a name; the error says what is wrong with the row.
-    pub fn named(self) -> Result<impl Iterator<Item = (&'a str, &'a str)>, String> {
+    pub fn named(self) -> Result<Vec<(&'a str, &'a str)>, String> {
         if self.fields.len() != self.header.len() {
             let (found, due) = (self.fields.len(), self.header.len());
             return Err(format!("{found} fields where the header has {due}"));
         }
-        for (name, field) in self.header.iter().zip(self.fields) {
-            if let Err(e) = std::str::from_utf8(field) {
-                return Err(format!("not UTF-8 at byte {} of column `{name}`", e.valid_up_to() + 1));
-            }
-        }
-        let fields = self.fields.iter().map(|field| std::str::from_utf8(field).unwrap_or(""));
-        Ok(self.header.iter().map(String::as_str).zip(fields).filter(|(name, _)| !name.is_empty()))
+        let named = self.header.iter().zip(self.fields).filter(|(name, _)| !name.is_empty());
+        named
+            .map(|(name, field)| {
+                let field = std::str::from_utf8(field)
+                    .map_err(|e| format!("not UTF-8 at byte {} of column `{name}`", e.valid_up_to() + 1))?;
+                Ok((name.as_str(), field))
+            })
+            .collect()
     }
 }
 

@@ -144,7 +144,11 @@ fn the_script_s_own_files() {
     // Only what the script computes has the script's files.
     work.run(&["score", "qwen-image-bench", "--protocol", "strict"]).expect(0);
     let ran = work.run(&["export", "qwen-image-bench@strict", "--official", "strict"]).expect(2);
-    assert!(ran.stderr.contains("only snapshots of protocol official"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("the protocol is `strict`"), "{}", ran.stderr);
+    let other = work.run(&["score", "qwen-image-bench", "--set", "score_map_1=50"]).expect(0);
+    let id = other.stderr.split("snapshot ").nth(1).unwrap().split(' ').next().unwrap().to_owned();
+    let ran = work.run(&["export", &format!("qwen-image-bench@{id}"), "--official", "other"]).expect(2);
+    assert!(ran.stderr.contains("a parameter is not the script's"), "{}", ran.stderr);
 }
 
 #[test]
@@ -191,4 +195,86 @@ fn s01_s05_s06_s16_names_are_data() {
         book(&work, "out/scores_result.xlsx").into_iter().find(|(name, _)| name == "Alignment").unwrap();
     let head: Vec<_> = alignment[0].iter().map(text).collect();
     assert_eq!(head, ["Model", long, "Attributes", "Difference/Similarity"], "full names inside the sheet");
+}
+
+/// Entries, files and their names: nothing takes another one's place.
+#[test]
+fn pairs_of_judged_files_are_of_entries() {
+    let work = Workdir::new();
+    let row = |id: u32, score: u32| {
+        format!("{id},\"{{\"\"Realism\"\": {{\"\"Physical Logic\"\": {{\"\"score\"\": {score}}}}}}}\"\n")
+    };
+    let ingest = |file: &str, content: String, args: &[&str]| {
+        work.write(file, format!("ID,quality_judge_output\n{content}"));
+        work.run(&[&["ingest", "qwen-image-bench", file], args].concat()).expect(0);
+    };
+    ingest("x/a_judged.csv", row(1, 2), &["--model", "X"]);
+    ingest("y/a_judged.csv", row(1, 1), &["--model", "Y"]);
+    ingest("z/a_X_cn_judged.csv", row(1, 0), &["--model", "Z"]);
+    ingest("one_judged.csv", row(1, 2), &["--model", "Both", "--judge", "J"]);
+    ingest("two_judged.csv", row(2, 0), &["--model", "Both", "--judge", "J"]);
+    ingest(&format!("{}_judged.csv", "模型".repeat(20)), row(1, 2), &["--model", &"长".repeat(2000)]);
+    work.run(&["score", "qwen-image-bench"]).expect(0);
+    let ran = work.run(&["export", "qwen-image-bench", "--official", "out"]).expect(0);
+    assert!(ran.stderr.contains("2 judged files of Both have one pair of files"), "{}", ran.stderr);
+    let total = |name: &str| {
+        let text = std::fs::read(work.path(&format!("out/{name}_bench_scores.json"))).unwrap();
+        serde_json::from_slice::<Value>(&text).unwrap()["total"].as_f64().unwrap()
+    };
+    assert_eq!(total("a_X_cn"), 100.0);
+    assert_eq!(total("a_Y_cn"), 60.0);
+    assert_eq!(total("a_X_cn-2"), 0.0);
+    assert_eq!(total("Both_judge-J_cn"), 50.0);
+    assert_eq!(total(&"模型".repeat(20)), 100.0);
+    // Two entries that the script's files could not tell apart are refused, not merged.
+    ingest("p_judged.csv", row(1, 2), &["--model", "M", "--model-revision", "R", "--judge", "K"]);
+    ingest("q_judged.csv", row(1, 1), &["--model", "M", "--model-revision", "R, judge K"]);
+    work.run(&["score", "qwen-image-bench"]).expect(0);
+    let ran = work.run(&["export", "qwen-image-bench", "--official", "clash"]).expect(1);
+    assert!(ran.stderr.contains("would both be `M (revision R, judge K)`"), "{}", ran.stderr);
+    assert!(!work.path("clash").exists());
+}
+
+#[cfg(unix)]
+#[test]
+fn an_export_replaces_files_and_nothing_else() {
+    let work = scored();
+    std::os::unix::fs::symlink(work.path("mine_judged.csv"), work.path("link.json")).unwrap();
+    std::os::unix::fs::symlink("nowhere", work.path("dangling.json")).unwrap();
+    std::fs::create_dir(work.path("folder.json")).unwrap();
+    let before = std::fs::read(work.path("mine_judged.csv")).unwrap();
+    for target in ["link.json", "dangling.json", "folder.json"] {
+        let ran = work.run(&["export", "qwen-image-bench", "--json", target, "--force"]).expect(2);
+        assert!(ran.stderr.contains("no regular file"), "{}", ran.stderr);
+    }
+    assert_eq!(std::fs::read(work.path("mine_judged.csv")).unwrap(), before);
+    work.run(&["export", "qwen-image-bench", "--json", "same", "--xlsx", "same"]).expect(2);
+    // One taken name: none of the folder's files is written.
+    work.write("csv/ledger.csv", "mine");
+    work.run(&["export", "qwen-image-bench", "--csv", "csv"]).expect(2);
+    assert_eq!(std::fs::read_dir(work.path("csv")).unwrap().count(), 1);
+    work.run(&["export", "qwen-image-bench", "--csv", "csv", "--force"]).expect(0);
+    assert!(std::fs::read_dir(work.path("csv")).unwrap().count() > 5);
+}
+
+#[test]
+fn integers_beyond_doubles_stay_themselves() {
+    let work = Workdir::new();
+    let ids = ["9007199254740993", "9007199254740992", "-7"];
+    let lines: String = ids
+        .iter()
+        .map(|id| {
+            format!(
+                "{{\"ID\": {id}, \"quality_response_m\": \"{{\\\"Realism\\\": {{\\\"Physical Logic\\\": 2}}}}\"}}\n"
+            )
+        })
+        .collect();
+    work.write("r.jsonl", lines);
+    work.run(&["run", "qwen-image-bench", "r.jsonl"]).expect(0);
+    work.run(&["export", "qwen-image-bench", "--xlsx", "all.xlsx"]).expect(0);
+    let sheets = book(&work, "all.xlsx");
+    let (_, rows) = sheets.iter().find(|(name, _)| name == "prompt_scores").unwrap();
+    let mut found: Vec<_> = rows[1..].iter().map(|row| text(&row[2])).collect();
+    found.sort();
+    assert_eq!(found, ["-7", "9007199254740992", "9007199254740993"]);
 }

@@ -74,8 +74,7 @@ fn the_text_scores_and_the_parsed_output_only_where_there_is_none() {
     let ran = work.run(&["run", "qwen-image-bench", "mine_judged.json", "--model", "Mine", "--lang", "en"]).expect(0);
     for note in [
         "replies without text, taken from judge_model_output: 2",
-        // Prompt 6 too: an output that is no object says nothing of the pillar.
-        "replies whose text and judge_model_output differ, the text taken: 2",
+        "replies whose text and judge_model_output differ, the text taken: 1",
         "judge_model_output is no JSON object: 1",
     ] {
         assert!(ran.stderr.contains(note), "`{note}` is not in:\n{}", ran.stderr);
@@ -171,6 +170,8 @@ fn what_is_said_of_one_model_must_be_about_a_file() {
     refused(&["public.jsonl", "--lang", "en"], &["--model"]);
     work.write("meta.json", json!([{"ID": 1, "dims_en": DIMS}]).to_string());
     refused(&["meta.json", "--provenance", "p.toml"], &["--provenance is not used"]);
+    refused(&["meta.json", "--judge", "J"], &["--judge is not used"]);
+    refused(&["meta.json", "--no-raw"], &["--no-raw is not used"]);
     assert!(!work.path("lake/datasets/qwen-image-bench/manifest.json").exists());
 }
 
@@ -212,6 +213,14 @@ fn d16_d18_rows_that_do_not_fit_the_header() {
         &format!("{head}1,\"{}", "x".repeat(200_000)),
         &["a row longer than 65536 bytes", "is a quote not closed?", "line: 2"],
     );
+    // A quote that swallows the rest of the file, also across blank lines and line ends of either kind.
+    for end in ["\n", "\r\n"] {
+        let rows = format!("{head}{good}\n\n2,\"open\n3,x\n4,y\n").replace('\n', end);
+        fails(&rows, &["a quote that is opened in this row is not closed", "line: 5"]);
+        fails(rows.trim_end(), &["a quote that is opened in this row is not closed", "line: 5"]);
+        let long = format!("{head}{good}\n\n\n2,{}\n", "x".repeat(200_000)).replace('\n', end);
+        fails(&long, &["a row longer than 65536 bytes", "line: 6"]);
+    }
 }
 
 #[test]
@@ -265,4 +274,96 @@ fn provenance_is_kept_and_shown() {
         let ran = work.run(&[&args[..], &["--provenance", file]].concat()).expect(1);
         words.iter().for_each(|word| assert!(ran.stderr.contains(word), "`{word}` is not in:\n{}", ran.stderr));
     }
+}
+
+/// The form of a file is told by its first record that has one, and every record must be of it.
+#[test]
+fn a_blank_or_bad_beginning_does_not_change_what_options_are_about() {
+    let board = |work: &Workdir| {
+        let rows = work.sql("SELECT model, model_revision, judge FROM qwen_image_bench.leaderboard ORDER BY model");
+        rows.iter()
+            .map(|row| {
+                ["model", "model_revision", "judge"].map(|name| row[name].as_str().unwrap().to_owned()).join("|")
+            })
+            .collect::<Vec<_>>()
+    };
+    let metadata = json!({"ID": 3, "dims_en": DIMS}).to_string() + "\n";
+    for beginning in ["", "\n  \n", "{broken\n", "[]\n", &metadata] {
+        let work = Workdir::new();
+        let public = std::fs::read_to_string(public(&work)).unwrap();
+        work.write("public.jsonl", format!("{beginning}{public}"));
+        work.write(
+            "mine_judged.csv",
+            format!("ID,prompt,quality_judge_output\n,,\n\n1,p,\"{}\"\n", verdict("2").replace('"', "\"\"")),
+        );
+        work.write("p.toml", "note = 'x'");
+        let args =
+            ["run", "qwen-image-bench", "public.jsonl", "mine_judged.csv", "--model", "Mine", "--on-error", "reject"];
+        let ran = work.run(&[&args[..], &["--model-revision", "R", "--judge", "J", "--provenance", "p.toml"]].concat());
+        assert!([0, 3].contains(&ran.code), "{}", ran.stderr);
+        assert_eq!(board(&work), ["Mine|R|J", "m||"], "{beginning:?}");
+        let inputs = work.json(&["snapshot", "show", "qwen-image-bench"])["inputs"].clone();
+        let told = |at: usize| (inputs[at]["form"] == "judged", !inputs[at]["provenance"].is_null());
+        assert!(
+            inputs.as_array().unwrap().len() == 2
+                && [told(0), told(1)].contains(&(true, true))
+                && [told(0), told(1)].contains(&(false, false)),
+            "{inputs:#}"
+        );
+    }
+    // A record of the other form is a reject, not a row under the wrong options.
+    let work = Workdir::new();
+    let wide = line(1, DIMS, &[("quality_response_m", json!(verdict("2")))]);
+    let own = |id: u32| json!({"ID": id, "quality_judge_output": verdict("1"), "image_path": "i"}).to_string() + "\n";
+    let bare = json!({"ID": 9, "image_path": "i/9.png"}).to_string() + "\n";
+    work.write("a.jsonl", format!("{bare}{}{wide}{}", own(1), own(2)));
+    work.write("b.jsonl", format!("{}{}", wide.replace("\"ID\":1", "\"ID\":5"), own(6)));
+    work.run(&["ingest", "qwen-image-bench", "a.jsonl", "b.jsonl", "--model", "Mine", "--on-error", "reject"])
+        .expect(3);
+    let rejects = work.sql("SELECT line, reason FROM qwen_image_bench.rejects ORDER BY reason");
+    let expected = json!([
+        {"line": 2, "reason": "a record of a judged file, in a file that began with replies about models it names"},
+        {"line": 3, "reason": "replies about models it names, in a file that began as a judged file"},
+    ]);
+    assert_eq!(Value::from(rejects), expected);
+    // A row of which the judge said nothing is an image without replies.
+    let silent = work.sql("SELECT DISTINCT outcome, image FROM qwen_image_bench.responses WHERE prompt_id = 9");
+    assert_eq!(Value::from(silent), json!([{"outcome": "missing", "image": "i/9.png"}]));
+}
+
+#[test]
+fn missing_cells_as_pandas_writes_them() {
+    let boards: Vec<_> = ["", "NaN", "nan"]
+        .iter()
+        .map(|missing| {
+            let work = Workdir::new();
+            work.write("a_judged.csv", csv(&[["1", missing, missing, &parsed("1"), missing], ["2", "p", "", missing, &verdict("2")]]));
+            work.run(&["run", "qwen-image-bench", "a_judged.csv", "--model", "Mine"]).expect(0);
+            work.sql("SELECT r.prompt_id, r.outcome, s.overall, p.prompt_cn FROM qwen_image_bench.responses AS r JOIN qwen_image_bench.prompt_scores AS s ON r.prompt_id = s.prompt_id JOIN qwen_image_bench.prompts AS p ON p.prompt_id = r.prompt_id WHERE pillar = 'Quality' ORDER BY 1")
+        })
+        .collect();
+    let expected = json!([
+        {"prompt_id": 1, "outcome": "ok", "overall": 60.0, "prompt_cn": null},
+        {"prompt_id": 2, "outcome": "ok", "overall": 100.0, "prompt_cn": "p"},
+    ]);
+    assert!(boards.iter().all(|board| Value::from(board.clone()) == expected), "{boards:#?}");
+}
+
+#[test]
+fn shifted_ids_are_told() {
+    let work = Workdir::new();
+    let prompts: String = (1..=3)
+        .map(|id| {
+            json!({"ID": id, "prompt_cn": format!("p{id}"), "quality_response_m": verdict("2")}).to_string() + "\n"
+        })
+        .collect();
+    work.write("public.jsonl", prompts);
+    let (one, two) = (verdict("1"), verdict("2"));
+    work.write("a_judged.csv", csv(&[["1", "p2", "", "", &one], ["2", "p3", "", "", &two], ["3", "p3", "", "", &two]]));
+    let ran = work.run(&["run", "qwen-image-bench", "public.jsonl", "a_judged.csv", "--model", "Mine"]).expect(0);
+    assert!(
+        ran.stderr.contains("2 prompts have different texts in different files, the first of them: 1"),
+        "{}",
+        ran.stderr
+    );
 }

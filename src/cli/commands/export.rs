@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use super::target;
 use crate::cli::Session;
 use crate::cli::output::Outcome;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
+use crate::pipeline::{Choices, Pipeline, Plan};
 use crate::report::export::{self, Exported, Target};
 use crate::schema::taxonomy::Rubric;
 
@@ -43,6 +44,12 @@ struct To {
 
 pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome> {
     let (dataset, snapshot) = target::find(session, &args.target)?;
+    let paths = [&args.to.xlsx, &args.to.json].map(Option::as_ref);
+    if let [Some(first), Some(second)] = paths
+        && first == second
+    {
+        return Err(Error::new(ErrorKind::Usage, "--xlsx and --json name one file").with("file", first.display()));
+    }
     let tell = |exported: Exported| {
         exported.files.iter().for_each(|file| session.printer.note(&format!("wrote {}", file.display())));
         exported.notes.iter().for_each(|note| session.printer.warn(note));
@@ -59,7 +66,9 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
     }
     if let Some(path) = &args.to.official {
         let rubric = Rubric::load(&session.assets, &dataset.id)?;
-        tell(export::official(&snapshot, &rubric, to(path))?);
+        let pipeline = Pipeline::load(&session.assets, &dataset.id)?;
+        let plan = Plan::new(&session.assets, &pipeline, &Choices::default())?;
+        tell(export::official(&snapshot, &plan, &rubric, to(path))?);
     }
     session.printer.detail(&format!("snapshot {}", snapshot.manifest.id));
     Ok(Outcome::Complete)

@@ -36,10 +36,11 @@ pub(in crate::cli) struct IngestOptions {
     /// Revision of that model; without --model, of the models in these files.
     #[arg(long, value_name = "R", default_value = "", hide_default_value = true)]
     model_revision: String,
-    /// Judge that wrote the replies in these files.
+    /// Judge that wrote the replies in these files; with --model, in that model's file.
     #[arg(long, value_name = "NAME[@REV]", default_value = "", hide_default_value = true)]
     judge: String,
-    /// How images and replies were made: a TOML file with [judge], [generation], [prompts], [images], kept in the manifests.
+    /// How images and replies were made: a TOML file with [judge], [generation], [prompts], [images] and note, kept in the
+    /// manifests; with --model, of that model's file.
     #[arg(long, value_name = "FILE.toml")]
     provenance: Option<PathBuf>,
     /// What a record that cannot be read does: end the run with nothing published, or be kept aside and counted.
@@ -51,7 +52,7 @@ pub(in crate::cli) struct IngestOptions {
     /// Leave the text of replies out of the lake.
     #[arg(long)]
     no_raw: bool,
-    /// Longest line.
+    /// Bytes of the longest line or row.
     #[arg(long, value_name = "SIZE", default_value = "64MiB", value_parser = parse_size)]
     max_line: u64,
 }
@@ -132,8 +133,12 @@ pub(super) fn outcome(summary: &IngestSummary) -> Outcome {
 
 fn tell(session: &Session, summary: &IngestSummary) {
     let printer = session.printer;
-    for (what, uris) in [("added", &summary.added), ("replaced", &summary.replaced), ("unchanged", &summary.unchanged)]
-    {
+    for (what, uris) in [
+        ("added", &summary.added),
+        ("replaced", &summary.replaced),
+        ("unchanged", &summary.unchanged),
+        ("provenance noted of", &summary.described),
+    ] {
         for uri in uris.iter().take(3) {
             printer.note(&format!("{what} {uri}"));
         }

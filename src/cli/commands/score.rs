@@ -165,9 +165,7 @@ pub(super) fn score(
     let scored = scored?;
     let shown = scored.tables.iter().find(|table| table.schema.table == plan.show);
     if shown.is_none_or(|table| table.rows == 0) {
-        return Err(Error::new(ErrorKind::Lake, format!("the lake has nothing of {} to score", plan.dataset.id))
-            .with("lake", lake.root().display())
-            .hint(format!("scorelake ingest {} FILE", plan.dataset.id)));
+        return Err(nothing_to_score(lake, plan));
     }
     let published = snapshot::publish(lake, &staging, manifest, plan, &scored, whole_lake)?;
     record.set("snapshot", to_json(&published.snapshot.manifest.id))?;
@@ -183,6 +181,12 @@ pub(super) fn score(
     }
     let outcome = if published.status == "partial" { Outcome::Partial } else { Outcome::Complete };
     Ok((published, outcome))
+}
+
+pub(super) fn nothing_to_score(lake: &Lake, plan: &Plan) -> Error {
+    Error::new(ErrorKind::Lake, format!("the lake has nothing of {} to score", plan.dataset.id))
+        .with("lake", lake.root().display())
+        .hint(format!("scorelake ingest {} FILE", plan.dataset.id))
 }
 
 /// Where the snapshot is and what to do with it.

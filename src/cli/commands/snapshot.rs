@@ -4,7 +4,7 @@ use clap::Subcommand;
 
 use super::score::shown;
 use super::text_rows::{self, Cell};
-use super::{provenance, target};
+use super::{snapshot_show, target};
 use crate::cli::Session;
 use crate::cli::output::Outcome;
 use crate::error::{Error, ErrorKind, Result};
@@ -41,7 +41,7 @@ enum Action {
 pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome> {
     match &args.action {
         Action::Ls { dataset } => ls(session, dataset.as_deref()),
-        Action::Show { target } => provenance::show(session, target),
+        Action::Show { target } => snapshot_show::show(session, target),
         Action::Verify { target } => verify(session, target.as_deref()),
     }
 }

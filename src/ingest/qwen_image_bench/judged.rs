@@ -5,11 +5,11 @@
 
 use std::borrow::Cow;
 
-use super::members::{Members, Raw, keys, prompt_id, shown, text_member, text_of};
+use super::members::{Members, Raw, note_ignored, prompt_id, shown, text_member, text_of};
 use super::{Record, RecordReply, ReplyText, reply};
 use crate::ingest::{Notes, SourceOptions};
 use crate::python;
-use crate::python::json::{self, Node, Value};
+use crate::python::json::{self, Node, RawString, Value};
 use crate::schema::taxonomy::{Pillar, Rubric};
 
 /// What the judging script parsed, all pillars in one.
@@ -20,6 +20,11 @@ const TEXT: &str = "_judge_output";
 /// Whether the record is one of a judged file.
 pub(super) fn is_judged(members: &Members<'_>, rubric: &Rubric) -> bool {
     members.contains_key(PARSED) || rubric.pillars.iter().any(|pillar| members.contains_key(text_key(pillar).as_str()))
+}
+
+/// Whether the record is about an image, although it may say nothing of it.
+pub(super) fn names_image(members: &Members<'_>) -> bool {
+    ["image_path", "image"].iter().any(|name| members.contains_key(*name))
 }
 
 fn text_key(pillar: &Pillar) -> String {
@@ -33,14 +38,7 @@ pub(super) fn record<'a>(
     options: &SourceOptions,
     notes: &mut Notes,
 ) -> Result<Record<'a>, String> {
-    if options.model.is_empty() {
-        return Err(format!(
-            "a judged image, but no model is named (--model): the record has the keys {}",
-            keys(&members)
-        ));
-    }
-    // pandas writes what is missing as a bare NaN.
-    members.values_mut().filter(|value| matches!(value, Raw::Other("NaN"))).for_each(|value| *value = Raw::Null);
+    members.values_mut().filter(|value| is_missing(value)).for_each(|value| *value = Raw::Null);
     let lang = if options.lang == "en" { "en" } else { "cn" };
     let mut prompts = [text_member(&members, "prompt_cn", notes)?, text_member(&members, "prompt_en", notes)?];
     let own = &mut prompts[usize::from(lang == "en")];
@@ -48,7 +46,10 @@ pub(super) fn record<'a>(
         *own = text_member(&members, "prompt", notes)?;
     }
     let [prompt_cn, prompt_en] = prompts;
-    note_ignored(&members, rubric, notes);
+    const READ: [&str; 9] =
+        ["ID", "prompt", "prompt_cn", "prompt_en", "dims_cn", "dims_en", "image_path", "image", PARSED];
+    let is_read = |key: &str| READ.contains(&key) || rubric.pillars.iter().any(|pillar| text_key(pillar) == key);
+    note_ignored(&members, is_read, notes);
     Ok(Record {
         prompt_id: prompt_id(&members)?,
         prompt_cn,
@@ -56,6 +57,11 @@ pub(super) fn record<'a>(
         dims_en: text_member(&members, "dims_en", notes)?.filter(|dims| !dims.trim().is_empty()),
         replies: replies(&members, rubric, options, lang, notes)?,
     })
+}
+
+/// What pandas leaves where there is nothing: a bare NaN, or its name where it wrote texts.
+fn is_missing(value: &Raw<'_>) -> bool {
+    matches!(value, Raw::Other("NaN") | Raw::Text(RawString { text: "NaN" | "nan", .. }))
 }
 
 fn replies<'a>(
@@ -69,9 +75,10 @@ fn replies<'a>(
         Raw::Other(json) => Ok(Some(Cow::Borrowed(*json))),
         other => text_of(*other, notes),
     })?;
-    let parsed = parsed_text.as_deref().map(|text| Parsed::read(text, rubric, notes));
-    let image = ["image_path", "image"].iter().find_map(|name| members.get(*name).copied());
-    let image = image.filter(|image| !matches!(image, Raw::Null));
+    let parsed_text = parsed_text.filter(|text| !python::strip(text).is_empty());
+    let parsed = parsed_text.as_deref().and_then(|text| Parsed::read(text, rubric, notes));
+    let filled = |name: &&str| members.get(*name).copied().filter(|image| !matches!(image, Raw::Null));
+    let image = ["image_path", "image"].iter().find_map(filled);
     let mut replies = Vec::new();
     for (at, pillar) in rubric.pillars.iter().enumerate() {
         let text = members.get(text_key(pillar).as_str()).map_or(Ok(None), |raw| text_of(*raw, notes))?;
@@ -118,20 +125,20 @@ struct Parsed<'p> {
 }
 
 impl<'p> Parsed<'p> {
-    fn read(text: &'p str, rubric: &Rubric, notes: &mut Notes) -> Self {
+    fn read(text: &'p str, rubric: &Rubric, notes: &mut Notes) -> Option<Self> {
         let members = match json::parse(text).map(|node| node.value) {
             Ok(Value::Object(members)) => members,
             _ => {
                 notes.add(&format!("{PARSED} is no JSON object"), 1);
-                Vec::new()
+                return None;
             }
         };
         for (name, _) in &members {
             if !rubric.pillars.iter().any(|pillar| pillar.name == *name) {
-                notes.add(&format!("{PARSED} has the pillar {}, which the rubric has not", shown(name)), 1);
+                notes.add_listed(&format!("{PARSED} has what is no pillar of the rubric: "), &shown(name), 1);
             }
         }
-        Self { members }
+        Some(Self { members })
     }
 
     /// The JSON text about one pillar; null and an empty object say nothing.
@@ -141,17 +148,6 @@ impl<'p> Parsed<'p> {
             Value::Null => None,
             Value::Object(members) if members.is_empty() => None,
             _ => Some(node.text),
-        }
-    }
-}
-
-fn note_ignored(members: &Members<'_>, rubric: &Rubric, notes: &mut Notes) {
-    const USED: [&str; 9] =
-        ["ID", "prompt", "prompt_cn", "prompt_en", "dims_cn", "dims_en", "image_path", "image", PARSED];
-    for key in members.keys() {
-        let key = key.as_ref();
-        if !USED.contains(&key) && !rubric.pillars.iter().any(|pillar| text_key(pillar) == key) {
-            notes.add(&format!("key ignored: {}", shown(key)), 1);
         }
     }
 }

@@ -56,7 +56,7 @@ pub(super) fn members<'a>(content: Content<'a>, notes: &mut Notes) -> Result<Mem
             object(text, notes)
         }
         Content::Row(row) => {
-            notes.add("key ignored: (a column without name)", u64::from(row.has_unnamed()));
+            notes.add_listed("key ignored: ", "(a column without name)", u64::from(row.has_unnamed()));
             fields(row)
         }
     }
@@ -68,7 +68,7 @@ fn fields(row: Row<'_>) -> Result<Members<'_>, String> {
         "" => Raw::Null,
         text => Raw::Text(RawString { text, escaped: false }),
     };
-    Ok(row.named()?.map(|(name, text)| (Cow::Borrowed(name), value(text))).collect())
+    Ok(row.named()?.into_iter().map(|(name, text)| (Cow::Borrowed(name), value(text))).collect())
 }
 
 fn object<'a>(text: &'a str, notes: &mut Notes) -> Result<Members<'a>, String> {
@@ -127,6 +127,13 @@ pub(super) fn prompt_id(members: &Members<'_>) -> Result<i64, String> {
         _ => None,
     };
     number.ok_or_else(|| format!("ID is {} where an integer is due", shown(text)))
+}
+
+/// Counts the members that nothing reads, by name.
+pub(super) fn note_ignored(members: &Members<'_>, is_read: impl Fn(&str) -> bool, notes: &mut Notes) {
+    for key in members.keys().filter(|key| !is_read(key)) {
+        notes.add_listed("key ignored: ", &shown(key), 1);
+    }
 }
 
 /// The names, for messages.

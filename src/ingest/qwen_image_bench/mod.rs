@@ -2,12 +2,12 @@
 
 pub mod cell;
 mod judged;
-mod line;
 mod members;
 pub mod metadata;
 mod official;
 pub mod reply;
 mod strict;
+mod wide;
 
 use std::borrow::Cow;
 
@@ -15,7 +15,7 @@ use sha2::{Digest, Sha256};
 
 use self::members::Raw;
 use self::reply::Reply;
-use super::{Holds, Notes, Reader, Reject, SegmentTables, SourceOptions, TableBuilder, Taken};
+use super::{Classified, Form, Notes, Reader, Reject, SegmentTables, SourceOptions, TableBuilder};
 use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::TableSchema;
@@ -87,17 +87,33 @@ impl QwenImageBench {
         })
     }
 
-    fn record<'a>(
-        &self,
-        content: Content<'a>,
-        options: &SourceOptions,
-        notes: &mut Notes,
-    ) -> Result<Record<'a>, String> {
+    fn record<'a>(&self, content: Content<'a>, file: &Classified, notes: &mut Notes) -> Result<Record<'a>, String> {
         let members = members::members(content, notes)?;
-        if judged::is_judged(&members, &self.rubric) {
-            return judged::record(members, &self.rubric, options, notes);
+        let found = self.form_of(&members);
+        match (file.form, found) {
+            (Form::Judged, Form::Judged) => judged::record(members, &self.rubric, &file.options, notes),
+            // The judge said nothing of an image, or the line is about a prompt alone.
+            (Form::Judged, Form::Metadata) if !members.contains_key("dims_en") || judged::names_image(&members) => {
+                judged::record(members, &self.rubric, &file.options, notes)
+            }
+            (Form::Judged, Form::Wide) => {
+                Err("replies about models it names, in a file that began as a judged file".into())
+            }
+            (_, Form::Judged) => {
+                Err("a record of a judged file, in a file that began with replies about models it names".into())
+            }
+            _ => wide::record(&members, &self.rubric, notes),
         }
-        line::record(&members, &self.rubric, notes)
+    }
+
+    fn form_of(&self, members: &members::Members<'_>) -> Form {
+        if judged::is_judged(members, &self.rubric) {
+            Form::Judged
+        } else if wide::has_replies(members, &self.rubric) {
+            Form::Wide
+        } else {
+            Form::Metadata
+        }
     }
 }
 
@@ -115,42 +131,46 @@ impl Reader for QwenImageBench {
     }
 
     fn identity(&self) -> String {
-        format!("1 rubric {}", self.rubric.digest)
+        format!("2 rubric {}", self.rubric.digest)
     }
 
-    fn taken(&self, first: Option<&Segment>, options: &SourceOptions) -> Result<Taken> {
+    fn form(&self, segment: &Segment) -> Option<Form> {
         let mut notes = Notes::default();
-        let records = first.map_or_else(Vec::new, Segment::records);
-        let first = records.first().and_then(|record| members::members(record.content, &mut notes).ok());
-        let mut options = options.clone();
-        let Some(members) = first else {
-            // What is wrong with it is told where it is read.
-            return Ok(Taken { options, holds: Holds::Replies, provenance: false });
-        };
-        if judged::is_judged(&members, &self.rubric) {
-            if options.model.is_empty() {
-                return Err(Error::new(ErrorKind::Usage, "a judged file does not say which model made its images")
-                    .hint("name the model: --model NAME, and --lang en if the images are from English prompts"));
+        let mut found = None;
+        for record in segment.records() {
+            // What is wrong with a record is told where it is read.
+            let Ok(members) = members::members(record.content, &mut notes) else { continue };
+            found = Some(self.form_of(&members));
+            if found != Some(Form::Metadata) {
+                break;
             }
-            return Ok(Taken { options, holds: Holds::Replies, provenance: true });
         }
-        if !line::has_replies(&members, &self.rubric) {
-            return Ok(Taken { options: SourceOptions::default(), holds: Holds::Metadata, provenance: false });
+        found
+    }
+
+    fn classify(&self, form: Form, options: &SourceOptions) -> Result<Classified> {
+        // With --model, what is said of models, judge and provenance is about that model's file alone.
+        let is_about_one = !options.model.is_empty();
+        match form {
+            Form::Judged if !is_about_one => {
+                Err(Error::new(ErrorKind::Usage, "a judged file does not say which model made its images")
+                    .hint("name the model: --model NAME, and --lang en if the images are from English prompts"))
+            }
+            Form::Judged => Ok(Classified { form, options: options.clone(), takes_provenance: true }),
+            Form::Wide if is_about_one => {
+                let options = SourceOptions { keep_text: options.keep_text, ..SourceOptions::default() };
+                Ok(Classified { form, options, takes_provenance: false })
+            }
+            Form::Wide => Ok(Classified { form, options: options.clone(), takes_provenance: true }),
+            Form::Metadata => Ok(Classified { form, options: SourceOptions::default(), takes_provenance: false }),
         }
-        // The file names its models itself: with --model, what is said of one model is not about these.
-        let provenance = options.model.is_empty();
-        if !provenance {
-            options.model_revision = String::new();
-        }
-        (options.model, options.lang) = (String::new(), String::new());
-        Ok(Taken { options, holds: Holds::Replies, provenance })
     }
 
     fn conclude(&self, notes: &mut Notes) {
-        line::conclude(notes);
+        wide::conclude(notes);
     }
 
-    fn read(&self, segment: &Segment, source: &str, options: &SourceOptions) -> Result<SegmentTables> {
+    fn read(&self, segment: &Segment, source: &str, file: &Classified) -> Result<SegmentTables> {
         let mut out = SegmentTables::default();
         let mut prompts = TableBuilder::new(&self.prompts);
         let mut facets = TableBuilder::new(&self.prompt_facets);
@@ -158,7 +178,7 @@ impl Reader for QwenImageBench {
         let mut records: Vec<(u64, Record<'_>)> = Vec::new();
         for found in segment.records() {
             out.records += 1;
-            match self.record(found.content, options, &mut out.notes) {
+            match self.record(found.content, file, &mut out.notes) {
                 Ok(mut record) => {
                     pending.extend(self::pending(&mut record, found.number));
                     records.push((found.number, record));
@@ -180,7 +200,7 @@ impl Reader for QwenImageBench {
                 .then_with(|| self.rubric.pillars[a.pillar].name.cmp(&self.rubric.pillars[b.pillar].name))
                 .then_with(|| key(a).cmp(&key(b)))
         });
-        let (responses, judgments) = self.reply_rows(&pending, source, options, &mut out.notes)?;
+        let (responses, judgments) = self.reply_rows(&pending, source, &file.options, &mut out.notes)?;
         out.tables = vec![
             ("prompts", prompts.finish()?),
             ("prompt_facets", facets.finish()?),

@@ -55,6 +55,8 @@ fn search<'a>(tail: &'a str, pillar: &Pillar, reading: &mut Reading, prose: bool
                 return accept(node, before, after, parser.commas_dropped, reading, prose);
             }
             Ok(_other) => from = parser.position(),
+            // What stands inside an object that never closes is part of a verdict, and which part says nothing about the rest.
+            Err(broken) if broken.at == tail.len() => return Err("the object is cut short"),
             Err(broken) => {
                 from = start + 1;
                 budget = budget.saturating_sub(broken.at - start);

@@ -10,11 +10,14 @@ use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::{Path, PathBuf};
 
+use sha2::{Digest, Sha256};
+
 pub use official::official;
 pub use text::{csv, json};
 pub use xlsx::xlsx;
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::source::hex;
 
 /// What an export did.
 #[derive(Debug, Default)]
@@ -34,58 +37,82 @@ pub struct Target<'a> {
     pub replace: bool,
 }
 
-impl<'a> Target<'a> {
+impl Target<'_> {
     /// A file in the target, which is a folder.
     fn file(&self, name: &str) -> PathBuf {
         self.path.join(name)
     }
 
+    /// Refuses names that are taken, before anything is written.
+    fn require_free<'p>(&self, paths: impl IntoIterator<Item = &'p PathBuf>) -> Result<()> {
+        for path in paths {
+            match std::fs::symlink_metadata(path) {
+                // Renaming over a device, a pipe or a link would put a file in its place.
+                Ok(there) if !there.is_file() => {
+                    return Err(Error::new(ErrorKind::Usage, "there is something that is no regular file")
+                        .with("file", path.display())
+                        .hint("give the path of a file that may be written"));
+                }
+                Ok(_) if !self.replace => {
+                    return Err(Error::new(ErrorKind::Usage, "the file is there already")
+                        .with("file", path.display())
+                        .hint("--force replaces it"));
+                }
+                Ok(_) => {}
+                Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
+                Err(e) => return Err(Error::io(path, "write", e)),
+            }
+        }
+        Ok(())
+    }
+
     /// Writes a file whole or not at all.
     fn write(&self, path: &Path, fill: impl FnOnce(&mut BufWriter<&File>) -> Result<()>) -> Result<()> {
-        if path.exists() && !self.replace {
-            return Err(Error::new(ErrorKind::Usage, "the file is there already")
-                .with("file", path.display())
-                .hint("--force replaces it"));
-        }
+        self.require_free([&path.to_path_buf()])?;
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, "make the folder", e))?;
-        let temporary = tempfile::Builder::new()
-            .prefix(".scorelake-")
-            .tempfile_in(folder)
-            .map_err(|e| Error::io(path, "write", e))?;
+        let temporary = temporary_in(folder).map_err(|e| Error::io(path, "write", e))?;
         let mut writer = BufWriter::new(temporary.as_file());
-        fill(&mut writer)?;
+        fill(&mut writer).map_err(|e| if e.context("file").is_none() { e.with("file", path.display()) } else { e })?;
         writer.flush().map_err(|e| Error::io(path, "write", e))?;
         drop(writer);
-        readable_by_all(temporary.as_file()).map_err(|e| Error::io(path, "write", e))?;
         temporary.persist(path).map_err(|e| Error::io(path, "write", e.error))?;
         Ok(())
     }
 }
 
-/// Temporary files are made for their owner alone; an export is a file like any other.
-#[cfg(unix)]
-fn readable_by_all(file: &File) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt;
-    file.set_permissions(std::fs::Permissions::from_mode(0o644))
+/// A temporary file that others may read as the user's mask allows: an export is a file like any other.
+fn temporary_in(folder: &Path) -> std::io::Result<tempfile::NamedTempFile> {
+    let mut builder = tempfile::Builder::new();
+    builder.prefix(".scorelake-");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        builder.permissions(std::fs::Permissions::from_mode(0o666));
+    }
+    builder.tempfile_in(folder)
 }
 
-#[cfg(not(unix))]
-fn readable_by_all(_file: &File) -> std::io::Result<()> {
-    Ok(())
-}
+/// Bytes of a file name, with room for an extension.
+const NAME_BYTES: usize = 180;
 
-/// A name as a file name that every system takes, reversibly: what is not a letter, digit, `.`, `-` or `_` is `%xx`, and so is
-/// a dot in front.
+/// A name as a part of a file name that every system takes: what is not a letter, digit, `.`, `-` or `_` is `%xx`, and so is a
+/// dot in front. A long one is cut and ends in a digest of the whole.
 fn file_name(name: &str) -> String {
     let mut out = String::new();
-    for (at, byte) in name.bytes().enumerate() {
-        let is_plain = byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_') || (byte == b'.' && at > 0);
-        if is_plain {
-            out.push(char::from(byte));
+    for (at, c) in name.char_indices() {
+        if c.is_alphanumeric() || matches!(c, '-' | '_') || (c == '.' && at > 0) {
+            out.push(c);
         } else {
-            out += &format!("%{byte:02x}");
+            let mut bytes = [0; 4];
+            c.encode_utf8(&mut bytes).bytes().for_each(|byte| out += &format!("%{byte:02x}"));
         }
+    }
+    if out.len() > NAME_BYTES {
+        let digest = hex(&Sha256::digest(name.as_bytes())[..4]);
+        let end = (0..=NAME_BYTES - 9).rev().find(|end| out.is_char_boundary(*end)).unwrap_or(0);
+        out.truncate(end);
+        out += &format!("~{digest}");
     }
     out
 }

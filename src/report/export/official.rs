@@ -4,18 +4,20 @@
 //! Models stand by total, pillars and capabilities in the order of the rubric, where the script has the order of first sight.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::path::Path;
+use std::io::Write;
+use std::path::PathBuf;
 
 use arrow::array::{Array, AsArray, RecordBatch};
-use arrow::datatypes::Float64Type;
+use arrow::datatypes::{Float64Type, Int64Type};
 use serde_json::{Map, Value, json};
 
-use super::xlsx::{Changes, Sheet, SheetNames, save, workbook};
+use super::xlsx::{Changes, Sheet, SheetNames, workbook};
 use super::{Exported, Target, file_name};
 use crate::error::{Error, ErrorKind, Result};
-use crate::pipeline::Parameter;
+use crate::ingest::Form;
+use crate::pipeline::{Parameter, Plan};
 use crate::schema::taxonomy::Rubric;
-use crate::snapshot::{Input, Snapshot};
+use crate::snapshot::{self, Input, Snapshot};
 
 /// The sheet of pillars.
 const SUMMARY: &str = "Level-1 Summary";
@@ -27,102 +29,119 @@ type Entry = [String; 4];
 #[derive(Debug, Default)]
 struct Scores {
     total: Option<f64>,
+    /// Prompts with a total.
+    n: u64,
     /// Pillar → score.
     pillars: HashMap<String, f64>,
     /// Pillar → capability → score.
     capabilities: HashMap<String, BTreeMap<String, f64>>,
 }
 
-/// Writes the script's files into a folder. Only a snapshot of what the script computes has such files.
-pub fn official(snapshot: &Snapshot, rubric: &Rubric, target: Target<'_>) -> Result<Exported> {
-    require_official(snapshot)?;
+/// Writes the script's files into a folder: all of them are made before the first is written. Only a snapshot of what the script
+/// computes has such files; `plan` is what computes it.
+pub fn official(snapshot: &Snapshot, plan: &Plan, rubric: &Rubric, target: Target<'_>) -> Result<Exported> {
+    require_official(snapshot, plan)?;
     let entries = read(snapshot)?;
     let mut exported = Exported::default();
     let mut changes = Changes::default();
+    let mut files: Vec<(PathBuf, Vec<u8>)> = Vec::new();
     for (lang, suffix) in [("cn", ""), ("en", "_en")] {
-        let board = board(&entries, lang);
+        let board = board(&entries, lang)?;
         if board.is_empty() {
             continue;
         }
-        let detail: Map<String, Value> =
+        let all: Map<String, Value> =
             board.iter().map(|(name, scores)| (name.clone(), detail(scores, rubric))).collect();
-        write_json(
-            target,
-            &target.file(&format!("scores_detail{suffix}.json")),
-            &Value::Object(detail),
-            &mut exported,
-        )?;
-        let path = target.file(&format!("scores_result{suffix}.xlsx"));
-        save(board_book(&board, rubric, &mut changes)?, target, &path)?;
-        exported.files.push(path);
+        files.push((target.file(&format!("scores_detail{suffix}.json")), json_text(&Value::Object(all))?));
+        let mut book = board_book(&board, rubric, &mut changes)?;
+        files.push((target.file(&format!("scores_result{suffix}.xlsx")), book.save_to_buffer()?));
     }
-    for (stem, entry) in judged_files(snapshot) {
-        let Some(scores) = entries.get(&entry) else { continue };
+    for JudgedFile { name, entry, ids } in judged_files(snapshot, &mut exported.notes) {
+        let Some(scores) = entries.get(&entry) else {
+            exported.notes.push(format!("{name}: no score of {}, no pair of files", entry[0]));
+            continue;
+        };
+        if scores.n > ids {
+            exported
+                .notes
+                .push(format!("{name}: {} also has scores from other files, they are in the pair too", entry[0]));
+        }
         let Value::Object(mut all) = detail(scores, rubric) else { continue };
         // The script writes the total last here.
         let total = all.shift_remove("total").unwrap_or(Value::Null);
         all.insert("total".into(), total);
-        write_json(target, &target.file(&format!("{stem}_bench_scores.json")), &Value::Object(all), &mut exported)?;
-        let path = target.file(&format!("{stem}_bench_scores.xlsx"));
-        save(model_book(scores, rubric, &mut changes)?, target, &path)?;
+        files.push((target.file(&format!("{name}_bench_scores.json")), json_text(&Value::Object(all))?));
+        let mut book = model_book(scores, rubric, &mut changes)?;
+        files.push((target.file(&format!("{name}_bench_scores.xlsx")), book.save_to_buffer()?));
+    }
+    target.require_free(files.iter().map(|(path, _)| path))?;
+    for (path, bytes) in files {
+        target.write(&path, |out| out.write_all(&bytes).map_err(|e| Error::io(&path, "write", e)))?;
         exported.files.push(path);
     }
     exported.notes.extend(changes.notes());
     Ok(exported)
 }
 
-fn require_official(snapshot: &Snapshot) -> Result<()> {
+/// The protocol, the parameters and the queries must be those of the script's reading; a rank's coverage is not in its files.
+fn require_official(snapshot: &Snapshot, plan: &Plan) -> Result<()> {
     let manifest = &snapshot.manifest;
-    let judged = Parameter::Text("judged".into());
-    if manifest.protocol == "official" && manifest.parameters.get("facets") == Some(&judged) {
+    let scoring = |parameters: &BTreeMap<String, Parameter>| {
+        let mut scoring = parameters.clone();
+        scoring.remove("min_coverage");
+        scoring
+    };
+    let what = if manifest.protocol != "official" || plan.protocol != "official" {
+        format!("the protocol is `{}`", manifest.protocol)
+    } else if scoring(&manifest.parameters) != scoring(&plan.parameters) {
+        "a parameter is not the script's".to_owned()
+    } else if manifest.sql_sha256 != snapshot::query_digests(plan) {
+        "the queries are not the built-in ones of this version".to_owned()
+    } else {
         return Ok(());
-    }
-    Err(Error::new(
-        ErrorKind::Usage,
-        "only snapshots of protocol official with --facets judged hold what the script computes",
-    )
-    .with("snapshot", &manifest.id)
-    .with("protocol", &manifest.protocol)
-    .hint("score with --protocol official, or export with --xlsx, --json or --csv"))
+    };
+    Err(Error::new(ErrorKind::Usage, format!("the snapshot does not hold what the script computes: {what}"))
+        .with("snapshot", &manifest.id)
+        .hint("score with --protocol official and no other options, or export with --xlsx, --json or --csv"))
 }
 
-fn write_json(target: Target<'_>, path: &Path, value: &Value, exported: &mut Exported) -> Result<()> {
-    target.write(path, |out| {
-        let written = serde_json::to_writer_pretty(&mut *out, value).map_err(std::io::Error::from);
-        written.and_then(|()| std::io::Write::write_all(out, b"\n")).map_err(|e| Error::io(path, "write", e))
-    })?;
-    exported.files.push(path.to_path_buf());
-    Ok(())
+fn json_text(value: &Value) -> Result<Vec<u8>> {
+    let text = serde_json::to_vec_pretty(value).map_err(|e| Error::new(ErrorKind::Check, e.to_string()).caused_by(e));
+    text.map(|mut text| {
+        text.push(b'\n');
+        text
+    })
 }
 
 /// Scores of every entry, from three tables of the snapshot.
 fn read(snapshot: &Snapshot) -> Result<BTreeMap<Entry, Scores>> {
     let mut entries: BTreeMap<Entry, Scores> = BTreeMap::new();
-    let mut each = |table: &str, item: &[&str], score: &str, take: &dyn Fn(&mut Scores, &[String], Option<f64>)| {
-        for batch in snapshot.rows(table, usize::MAX)? {
-            let batch = batch?;
-            let values = column(&batch, score)?.as_primitive::<Float64Type>().clone();
-            for row in 0..batch.num_rows() {
-                let texts = |names: &[&str]| {
-                    let text = |name: &&str| Ok(column(&batch, name)?.as_string::<i32>().value(row).to_owned());
-                    names.iter().map(text).collect::<Result<Vec<String>>>()
-                };
-                let entry: Entry = texts(&["model", "model_revision", "judge", "lang"])?
-                    .try_into()
-                    .unwrap_or_else(|_: Vec<String>| Entry::default());
-                let value = (!values.is_null(row)).then(|| values.value(row));
-                take(entries.entry(entry).or_default(), &texts(item)?, value);
+    let mut each =
+        |table: &str, item: &[&str], score: &str, take: &dyn Fn(&mut Scores, &[String], Option<f64>, i64)| {
+            for batch in snapshot.rows(table, usize::MAX)? {
+                let batch = batch?;
+                let text = |name: &str, row: usize| Ok(column(&batch, name)?.as_string::<i32>().value(row).to_owned());
+                let scores = column(&batch, score)?.as_primitive::<Float64Type>().clone();
+                let counts = column(&batch, "n")?.as_primitive::<Int64Type>().clone();
+                for row in 0..batch.num_rows() {
+                    let of = |name: &str| text(name, row);
+                    let entry: Entry = [of("model")?, of("model_revision")?, of("judge")?, of("lang")?];
+                    let item = item.iter().map(|name| of(name)).collect::<Result<Vec<_>>>()?;
+                    let score = scores.is_valid(row).then(|| scores.value(row));
+                    take(entries.entry(entry).or_default(), &item, score, counts.value(row));
+                }
             }
-        }
-        Ok::<_, Error>(())
-    };
-    each("leaderboard", &[], "overall", &|scores, _, value| scores.total = value)?;
-    each("by_pillar", &["pillar"], "score", &|scores, item, value| {
+            Ok::<_, Error>(())
+        };
+    each("leaderboard", &[], "overall", &|scores, _, value, n| {
+        (scores.total, scores.n) = (value, n.unsigned_abs());
+    })?;
+    each("by_pillar", &["pillar"], "score", &|scores, item, value, _| {
         if let ([pillar], Some(value)) = (item, value) {
             scores.pillars.insert(pillar.clone(), value);
         }
     })?;
-    each("by_capability", &["pillar", "capability"], "score", &|scores, item, value| {
+    each("by_capability", &["pillar", "capability"], "score", &|scores, item, value, _| {
         if let ([pillar, capability], Some(value)) = (item, value) {
             scores.capabilities.entry(pillar.clone()).or_default().insert(capability.clone(), value);
         }
@@ -138,24 +157,30 @@ fn column<'b>(batch: &'b RecordBatch, name: &str) -> Result<&'b dyn Array> {
 }
 
 /// The entries of a language by total, the best first. A model that stands there twice is told by revision and judge.
-fn board<'e>(entries: &'e BTreeMap<Entry, Scores>, lang: &str) -> Vec<(String, &'e Scores)> {
+fn board<'e>(entries: &'e BTreeMap<Entry, Scores>, lang: &str) -> Result<Vec<(String, &'e Scores)>> {
     let own: Vec<_> = entries.iter().filter(|([.., of], _)| of == lang).collect();
-    let mut board: Vec<(String, &Scores)> = own
-        .iter()
-        .map(|([model, revision, judge, _], scores)| {
-            let is_alone = own.iter().filter(|([other, ..], _)| other == model).count() == 1;
-            let told: Vec<_> = [("revision", revision), ("judge", judge)]
-                .iter()
-                .filter(|(_, value)| !is_alone && !value.is_empty())
-                .map(|(what, value)| format!("{what} {value}"))
-                .collect();
-            let name = if told.is_empty() { model.clone() } else { format!("{model} ({})", told.join(", ")) };
-            (name, *scores)
-        })
-        .collect();
+    let mut board: BTreeMap<String, &Scores> = BTreeMap::new();
+    for ([model, revision, judge, _], scores) in &own {
+        let is_alone = own.iter().filter(|([other, ..], _)| other == model).count() == 1;
+        let told: Vec<_> = [("revision", revision), ("judge", judge)]
+            .iter()
+            .filter(|(_, value)| !is_alone && !value.is_empty())
+            .map(|(what, value)| format!("{what} {value}"))
+            .collect();
+        let name = if told.is_empty() { model.clone() } else { format!("{model} ({})", told.join(", ")) };
+        if board.insert(name.clone(), scores).is_some() {
+            return Err(Error::new(
+                ErrorKind::Conflict,
+                format!("two entries of the board would both be `{name}` in the script's files"),
+            )
+            .hint("export --xlsx, --json or --csv, which have a column each for model, revision and judge"));
+        }
+    }
+    let mut board: Vec<_> = board.into_iter().collect();
     let total = |scores: &Scores| scores.total.unwrap_or(f64::NEG_INFINITY);
-    board.sort_by(|(a, x), (b, y)| total(y).total_cmp(&total(x)).then_with(|| a.cmp(b)));
-    board
+    // Names are in order: of equal totals the first name stands first.
+    board.sort_by(|(_, x), (_, y)| total(y).total_cmp(&total(x)));
+    Ok(board)
 }
 
 /// The pillars that have a score, in the order of the rubric.
@@ -246,26 +271,48 @@ fn model_book(scores: &Scores, rubric: &Rubric, changes: &mut Changes) -> Result
     Ok(book)
 }
 
-/// The judged files among the inputs: what their pair is called, and the entry they speak of. Two files of one name are told by
-/// model and language.
-fn judged_files(snapshot: &Snapshot) -> Vec<(String, Entry)> {
-    let judged: Vec<(&str, &Input)> = snapshot
-        .manifest
-        .inputs
-        .iter()
-        .filter(|input| !input.options.model.is_empty())
-        .flat_map(|input| input.uris.iter().map(move |uri| (stem(uri), input)))
-        .collect();
-    let mut files = BTreeMap::new();
-    for (stem, input) in &judged {
+/// A judged file among the inputs, and the entry it speaks of.
+struct JudgedFile {
+    /// What its pair of files is called.
+    name: String,
+    entry: Entry,
+    /// Prompts it is about.
+    ids: u64,
+}
+
+/// The judged files among the inputs. The pair is about an entry of the board: several files of one entry have one pair, named by
+/// the entry; two files of one name are told apart by their entries.
+fn judged_files(snapshot: &Snapshot, notes: &mut Vec<String>) -> Vec<JudgedFile> {
+    let mut by_entry: BTreeMap<Entry, Vec<(&str, &Input)>> = BTreeMap::new();
+    for input in snapshot.manifest.inputs.iter().filter(|input| input.form == Form::Judged) {
         let options = &input.options;
-        let entry: Entry = [&options.model, &options.model_revision, &options.judge, &options.lang].map(String::clone);
-        let is_alone = judged.iter().filter(|(other, _)| other == stem).count() == 1;
-        let told = entry.iter().filter(|part| !is_alone && !part.is_empty()).map(|part| file_name(part));
-        let name: Vec<String> = [file_name(stem)].into_iter().chain(told).collect();
-        files.insert(name.join("_"), entry);
+        let entry = [&options.model, &options.model_revision, &options.judge, &options.lang].map(String::clone);
+        let stem = input.uris.first().map_or("", |uri| stem(uri));
+        by_entry.entry(entry).or_default().push((stem, input));
     }
-    files.into_iter().collect()
+    let stems: Vec<&str> = by_entry.values().flatten().map(|(stem, _)| *stem).collect();
+    let mut taken: BTreeSet<String> = BTreeSet::new();
+    let mut files = Vec::new();
+    for (entry, inputs) in &by_entry {
+        let told = || {
+            let parts = ["", "rev-", "judge-", ""].iter().zip(entry).filter(|(_, part)| !part.is_empty());
+            parts.map(|(what, part)| what.to_string() + &file_name(part)).collect::<Vec<_>>().join("_")
+        };
+        let wanted = match inputs[..] {
+            [(stem, _)] if stems.iter().filter(|other| **other == stem).count() == 1 => file_name(stem),
+            [(stem, _)] => format!("{}_{}", file_name(stem), told()),
+            _ => {
+                notes.push(format!("{} judged files of {} have one pair of files", inputs.len(), entry[0]));
+                told()
+            }
+        };
+        // Some systems take names for one that differ in the case of letters.
+        let free = (1..).map(|number| if number == 1 { wanted.clone() } else { format!("{wanted}-{number}") });
+        let Some(name) = free.into_iter().find(|name| taken.insert(name.to_lowercase())) else { continue };
+        let ids = inputs.iter().map(|(_, input)| input.ids.count).sum();
+        files.push(JudgedFile { name, entry: entry.clone(), ids });
+    }
+    files
 }
 
 /// `<input>` of `…/<input>_judged.csv.gz`.

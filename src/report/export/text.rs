@@ -19,8 +19,10 @@ use crate::snapshot::Snapshot;
 pub fn csv(snapshot: &Snapshot, target: Target<'_>, for_spreadsheets: bool) -> Result<Exported> {
     let mut exported = Exported::default();
     let mut guarded = 0;
+    let path = |name: &str| target.file(&format!("{name}.csv"));
+    target.require_free(&snapshot.manifest.tables.iter().map(|table| path(&table.name)).collect::<Vec<_>>())?;
     for table in &snapshot.manifest.tables {
-        let path = target.file(&format!("{}.csv", table.name));
+        let path = path(&table.name);
         target.write(&path, |out| {
             let rows = snapshot.rows(&table.name, usize::MAX)?;
             let schema = rows.schema.clone();

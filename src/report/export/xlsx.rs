@@ -4,7 +4,7 @@ use std::collections::HashSet;
 
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{DataType, Float64Type, Int32Type, Int64Type};
-use rust_xlsxwriter::{DocProperties, ExcelDateTime, Format, Workbook, Worksheet, XlsxError};
+use rust_xlsxwriter::{DocProperties, ExcelDateTime, Format, Workbook, Worksheet};
 
 use super::{Exported, Target};
 use crate::error::{Error, ErrorKind, Result};
@@ -12,16 +12,14 @@ use crate::snapshot::Snapshot;
 
 /// Rows that a sheet can hold, its header too.
 const MOST_ROWS: usize = 1 << 20;
+/// Columns that a sheet can hold.
+const MOST_COLUMNS: usize = 16_384;
+/// Integers above are not all doubles, which is what a sheet's numbers are.
+const MOST_EXACT: u64 = 1 << 53;
 /// Characters that a cell can hold.
 const MOST_CHARS: usize = 32_767;
 /// Characters of a sheet's name.
 const NAME_CHARS: usize = 31;
-
-impl From<XlsxError> for Error {
-    fn from(error: XlsxError) -> Self {
-        Self::new(ErrorKind::Io, format!("cannot write the workbook: {error}")).caused_by(error)
-    }
-}
 
 /// A sheet for every table; a table longer than a sheet goes on in further ones.
 pub fn xlsx(snapshot: &Snapshot, target: Target<'_>) -> Result<Exported> {
@@ -86,6 +84,7 @@ pub(super) fn save(mut book: Workbook, target: Target<'_>, path: &std::path::Pat
 pub(super) struct Changes {
     cut: u64,
     escaped: u64,
+    not_finite: u64,
 }
 
 impl Changes {
@@ -96,6 +95,9 @@ impl Changes {
         }
         if self.escaped > 0 {
             notes.push(format!("{} texts hold control characters, written as _xHHHH_", self.escaped));
+        }
+        if self.not_finite > 0 {
+            notes.push(format!("{} numbers that are not finite left empty", self.not_finite));
         }
         notes
     }
@@ -152,8 +154,15 @@ impl Sheet {
         let mut sheet = Worksheet::new();
         sheet.set_name(name)?;
         let bold = Format::new().set_bold();
+        if columns.len() > MOST_COLUMNS {
+            return Err(Error::new(
+                ErrorKind::Input,
+                format!("a sheet of {} columns; it can have {MOST_COLUMNS}", columns.len()),
+            )
+            .hint("export --json or --csv"));
+        }
         for (at, column) in (0..).zip(columns) {
-            sheet.write_string_with_format(0, at, *column, &bold)?;
+            sheet.write_string_with_format(0, at, cut(column, MOST_CHARS), &bold)?;
             let widest = column.chars().count().clamp(10, 24);
             sheet.set_column_width(at, widest as f64 + 2.0)?;
         }
@@ -220,9 +229,17 @@ impl Sheet {
                     self.sheet.write_number(self.next, at, column.as_primitive::<Int32Type>().value(row))?;
                 }
                 DataType::Int64 => {
-                    self.sheet.write_number(self.next, at, column.as_primitive::<Int64Type>().value(row) as f64)?;
+                    let value = column.as_primitive::<Int64Type>().value(row);
+                    match value.unsigned_abs() <= MOST_EXACT {
+                        true => self.sheet.write_number(self.next, at, value as f64)?,
+                        false => self.sheet.write_string(self.next, at, value.to_string())?,
+                    };
                 }
-                DataType::Float64 => self.double(at, Some(column.as_primitive::<Float64Type>().value(row)))?,
+                DataType::Float64 => {
+                    let value = column.as_primitive::<Float64Type>().value(row);
+                    changes.not_finite += u64::from(!value.is_finite());
+                    self.double(at, Some(value))?;
+                }
                 other => {
                     return Err(Error::new(ErrorKind::Check, format!("a result table has a column of {other}")));
                 }

@@ -1,5 +1,5 @@
 //! The headline tables once more, by lazy Polars straight from the lake's Parquet, so that a fault of one engine or of one
-//! query does not pass unseen.
+//! query does not pass unseen. The columns it needs are held in memory, whatever `--memory` says.
 //!
 //! Nothing is shared with the SQL but the lake, the parameters and the schemas: each dataset's aggregation is written again.
 
@@ -9,9 +9,7 @@ mod qwen_image_bench;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray};
-use polars::prelude::{
-    DataFrame, IntoLazy, LazyFrame, PolarsError, PolarsResult, SortMultipleOptions, UnionArgs, concat,
-};
+use polars::prelude::{DataFrame, IntoLazy, LazyFrame, PolarsResult, SortMultipleOptions, UnionArgs, concat};
 use polars_io::SerReader;
 use polars_io::parquet::read::ParquetReader;
 
@@ -27,10 +25,21 @@ use crate::schema::{ColumnType, TableSchema};
 /// A table as Polars computes it, in the schema's columns and order.
 #[derive(Debug, Clone)]
 pub struct OpinionTable {
-    /// Its schema.
+    /// The schema that DataFusion's table has too.
     pub schema: TableSchema,
-    /// Its rows.
+    /// All rows, sorted as the schema says.
     pub batch: RecordBatch,
+    /// The column that ranks rows by another one, if there is such a column.
+    pub ranked_by: Option<Ranked>,
+}
+
+/// Two columns: ranks, and the scores they follow. Scores that are equal but for rounding may be ranked either way.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ranked {
+    /// Column of ranks.
+    pub rank: &'static str,
+    /// Column of scores.
+    pub score: &'static str,
 }
 
 /// Computes the headline tables of a plan; an error for a dataset that has no second opinion.
@@ -46,16 +55,11 @@ pub fn second_opinion(assets: &Assets, lake: &Lake, manifest: &Manifest, plan: &
         .into_iter()
         .map(|(name, frame)| {
             let schema = TableSchema::load(assets, &plan.dataset.id, name)?;
-            let batch = in_order(frame, &schema).and_then(|frame| Ok(to_arrow(&frame, &schema)))??;
-            Ok(OpinionTable { schema, batch })
+            let batch = to_arrow(&in_order(frame, &schema)?, &schema)?;
+            let ranked_by = qwen_image_bench::RANKED.iter().find(|(table, _)| *table == name).map(|(_, by)| *by);
+            Ok(OpinionTable { schema, batch, ranked_by })
         })
         .collect()
-}
-
-impl From<PolarsError> for Error {
-    fn from(error: PolarsError) -> Self {
-        Self::new(ErrorKind::Check, format!("Polars: {error}")).caused_by(error)
-    }
 }
 
 /// What a second opinion is made from.

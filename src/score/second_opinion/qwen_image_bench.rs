@@ -2,19 +2,19 @@
 
 use polars::prelude::{
     DataFrame, DataType, Expr, IntoColumn, IntoLazy, JoinArgs, JoinType, LazyFrame, NULL, NamedFrom, RankMethod,
-    RankOptions, RoundMode, Series, col, len, lit, when,
+    RankOptions, Series, col, len, lit, when,
 };
 
-use super::Sources;
+use super::{Ranked, Sources};
 use crate::error::{Error, ErrorKind, Result};
 use crate::score::tables::display_names;
 
-pub(super) const DATASET: &str = "qwen-image-bench";
+pub(super) use crate::ingest::qwen_image_bench::DATASET;
 
 const ENTRY: [&str; 4] = ["model", "model_revision", "judge", "lang"];
 
-/// Decimals to which two models count as tied: sums in doubles may differ in the last digits where exact ones do not.
-const TIE_DECIMALS: u32 = 10;
+/// Tables with ranks.
+pub(super) const RANKED: [(&str, Ranked); 1] = [("leaderboard", Ranked { rank: "rank", score: "overall" })];
 
 /// The result tables that Polars computes.
 pub(super) fn tables(sources: &Sources<'_>) -> Result<Vec<(&'static str, DataFrame)>> {
@@ -166,7 +166,7 @@ fn leaderboard(sources: &Sources<'_>, prompt_scores: &DataFrame, by_pillar: &Dat
         .collect()?
         .lazy();
     let is_ranked = col("coverage").fill_null(lit(1.0)).gt_eq(lit(sources.number("min_coverage")?));
-    let ranked = when(is_ranked).then(col("overall").round(TIE_DECIMALS, RoundMode::HalfToEven)).otherwise(lit(NULL));
+    let ranked = when(is_ranked).then(col("overall")).otherwise(lit(NULL));
     let options = RankOptions { method: RankMethod::Min, descending: true };
     let rank = ranked.rank(options, None).over(cols(&["lang", "judge"]))?.cast(DataType::Int64).alias("rank");
     Ok(board.with_column(rank).collect()?)

@@ -9,16 +9,17 @@ use super::{target, to_json};
 use crate::cli::Session;
 use crate::cli::output::Outcome;
 use crate::error::Result;
-use crate::ingest::Holds;
+use crate::ingest::Form;
 use crate::ingest::provenance::{Maker, Provenance};
 use crate::report::Format;
 use crate::snapshot::{Input, Snapshot, SnapshotManifest};
 
 const NOT_TOLD: &str = "not told (--provenance FILE.toml at ingest)";
 
-/// Rows of section, what, value; a section is named on its first row.
+/// Rows of section, what, value; for people a section is named on its first row only.
 #[derive(Default)]
 struct Account {
+    is_for_people: bool,
     rows: Vec<[Cell; 3]>,
     section: String,
 }
@@ -29,9 +30,10 @@ impl Account {
     }
 
     fn say(&mut self, what: &str, value: impl Into<String>) {
-        let section = std::mem::take(&mut self.section);
-        let section = if section.is_empty() { Cell::from("") } else { section.into() };
-        self.rows.push([section, what.into(), value.into().into()]);
+        self.rows.push([self.section.as_str().into(), what.into(), value.into().into()]);
+        if self.is_for_people {
+            self.section.clear();
+        }
     }
 
     fn say_if(&mut self, what: &str, value: &str) {
@@ -43,12 +45,19 @@ impl Account {
 
 pub(super) fn show(session: &Session, target: &str) -> Result<Outcome> {
     let (_, Snapshot { dir, manifest }) = target::find(session, target)?;
-    if matches!(session.printer.format(), Format::Json | Format::Ndjson) {
-        let json = to_json(&manifest);
-        session.printer.bytes(format!("{json:#}\n").as_bytes())?;
-        return Ok(Outcome::Complete);
+    match session.printer.format() {
+        Format::Json => {
+            session.printer.bytes(format!("{:#}\n", to_json(&manifest)).as_bytes())?;
+            return Ok(Outcome::Complete);
+        }
+        Format::Ndjson => {
+            session.printer.bytes(format!("{}\n", to_json(&manifest)).as_bytes())?;
+            return Ok(Outcome::Complete);
+        }
+        _ => {}
     }
-    let mut account = Account::default();
+    let is_for_people = matches!(session.printer.format(), Format::Table | Format::Markdown);
+    let mut account = Account { is_for_people, ..Account::default() };
     account.section("snapshot");
     account.say("id", &manifest.id);
     account.say("dataset", &manifest.dataset);
@@ -71,8 +80,10 @@ pub(super) fn show(session: &Session, target: &str) -> Result<Outcome> {
         account.say(&format!("table {}", table.name), format!("{} rows, sha256 {}", table.rows, table.rows_sha256));
     }
     account.say("pipeline", &manifest.pipeline_sha256);
-    for (path, sha256) in &manifest.sql_sha256 {
-        account.say(path, sha256);
+    if session.printer.is_verbose() {
+        manifest.sql_sha256.iter().for_each(|(path, sha256)| account.say(path, sha256));
+    } else {
+        account.say("queries", format!("{} files; --verbose lists the digest of each", manifest.sql_sha256.len()));
     }
     text_rows::print(session, ["about", "what", "value"], &account.rows)?;
     Ok(Outcome::Complete)
@@ -104,7 +115,7 @@ fn input(account: &mut Account, input: &Input) {
     account.say_if("judge", &input.options.judge);
     let described = input.provenance.clone().unwrap_or_else(Provenance::default);
     // Metadata has no judge to be told of; any other input has one.
-    if input.holds == Holds::Replies {
+    if input.form != Form::Metadata {
         maker(account, "judge", described.judge.as_ref());
         maker(account, "generation", described.generation.as_ref());
         match &described.images {

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::members::{Members, Raw, keys, prompt_id, shown, text_member};
+use super::members::{Members, Raw, keys, note_ignored, prompt_id, text_member};
 use super::{Record, RecordReply, ReplyText};
 use crate::ingest::Notes;
 use crate::schema::taxonomy::Rubric;
@@ -28,7 +28,9 @@ pub(super) fn record<'a>(members: &Members<'a>, rubric: &Rubric, notes: &mut Not
         dims_en: text_member(members, "dims_en", notes)?.filter(|dims| !dims.trim().is_empty()),
         replies: replies(members, &names, rubric, notes),
     };
-    note_ignored(members, &names, rubric, notes);
+    const READ: [&str; 5] = ["ID", "prompt_cn", "prompt_en", "dims_cn", "dims_en"];
+    let is_read = |key: &str| READ.contains(&key) || names.contains_key(key) || response_key(key, rubric).is_some();
+    note_ignored(members, is_read, notes);
     Ok(record)
 }
 
@@ -99,16 +101,6 @@ pub(super) fn conclude(notes: &mut Notes) {
     for name in resolved.iter().filter_map(|note| note.strip_suffix("=cn")) {
         if resolved.contains(&format!("{name}=en")) {
             notes.add(&format!("`{name}` is English of its base on some lines and a model of its own on others"), 1);
-        }
-    }
-}
-
-fn note_ignored(members: &Members<'_>, names: &Names<'_>, rubric: &Rubric, notes: &mut Notes) {
-    const USED: [&str; 5] = ["ID", "prompt_cn", "prompt_en", "dims_cn", "dims_en"];
-    for key in members.keys() {
-        let key = key.as_ref();
-        if !USED.contains(&key) && !names.contains_key(key) && response_key(key, rubric).is_none() {
-            notes.add(&format!("key ignored: {}", shown(key)), 1);
         }
     }
 }
