@@ -74,6 +74,19 @@ impl<'s> TableBuilder<'s> {
         Self { columns: schema.columns.iter().map(|column| builder(column.column_type)).collect(), schema, next: 0 }
     }
 
+    /// Makes room for so many rows with texts of a usual length, and for so many bytes in one column of long ones: growing step by
+    /// step touches several times the memory.
+    pub(crate) fn reserve(&mut self, rows: usize, long: Option<(&str, usize)>) {
+        const USUAL: usize = 16;
+        for (column, of) in self.columns.iter_mut().zip(&self.schema.columns) {
+            if let ColumnBuilder::Text(column) = column {
+                let bytes = long.filter(|(name, _)| *name == of.name).map_or(rows * USUAL, |(_, bytes)| bytes);
+                column.values.reserve(bytes);
+                column.offsets.reserve(rows);
+            }
+        }
+    }
+
     fn column(&mut self) -> &mut ColumnBuilder {
         let at = self.next;
         self.next = (at + 1) % self.columns.len();

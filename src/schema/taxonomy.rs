@@ -2,6 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
+use foldhash::fast::RandomState;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 
@@ -47,9 +48,9 @@ pub struct Pillar {
     pub name: String,
     /// Prefix of its response keys, such as `real_world_fidelity`.
     pub prefix: String,
-    capabilities: HashSet<String>,
-    capability_of: HashMap<String, String>,
-    aliases: HashMap<String, String>,
+    capabilities: HashSet<String, RandomState>,
+    capability_of: HashMap<String, String, RandomState>,
+    aliases: HashMap<String, String, RandomState>,
 }
 
 impl Pillar {
@@ -101,9 +102,9 @@ impl Rubric {
                     pillars.push(Pillar {
                         name: row.pillar.clone(),
                         prefix: row.prefix.clone(),
-                        capabilities: HashSet::new(),
-                        capability_of: HashMap::new(),
-                        aliases: HashMap::new(),
+                        capabilities: HashSet::default(),
+                        capability_of: HashMap::default(),
+                        aliases: HashMap::default(),
                     });
                     pillars.len() - 1
                 }

@@ -5,7 +5,9 @@
 
 use std::io::Read;
 use std::ops::Range;
+use std::sync::Arc;
 
+use super::buffer::{Buffer, Pool};
 use super::segment::{Body, Segment};
 use crate::error::{Error, ErrorKind, Result};
 use crate::python::json::Parser;
@@ -20,6 +22,7 @@ pub(super) struct LineSegments<R> {
     uri: String,
     target: usize,
     max_line: usize,
+    pool: Arc<Pool>,
     rest: Vec<u8>,
     ordinal: u32,
     line: u64,
@@ -28,11 +31,21 @@ pub(super) struct LineSegments<R> {
 
 impl<R: Read> LineSegments<R> {
     pub(super) fn new(reader: R, uri: &str, target: usize, max_line: usize) -> Self {
-        Self { reader, uri: uri.into(), target, max_line, rest: Vec::new(), ordinal: 0, line: 1, ended: false }
+        Self {
+            reader,
+            uri: uri.into(),
+            target,
+            max_line,
+            pool: Arc::default(),
+            rest: Vec::new(),
+            ordinal: 0,
+            line: 1,
+            ended: false,
+        }
     }
 
-    fn read_more(&mut self, buffer: &mut Vec<u8>) -> Result<()> {
-        let count = self.reader.by_ref().take(READ as u64).read_to_end(buffer).map_err(|e| {
+    fn read_more(&mut self, buffer: &mut Buffer) -> Result<()> {
+        let count = buffer.read_from(&mut self.reader, READ).map_err(|e| {
             Error::new(ErrorKind::Input, format!("cannot read on: {e}"))
                 .with("file", &self.uri)
                 .with("line", self.line + memchr::memchr_iter(b'\n', buffer).count() as u64)
@@ -44,8 +57,9 @@ impl<R: Read> LineSegments<R> {
     }
 
     pub(super) fn next(&mut self) -> Result<Option<Segment>> {
-        let mut bytes = std::mem::take(&mut self.rest);
-        bytes.reserve(self.target + 2 * READ);
+        let mut bytes = Buffer::new(&self.pool);
+        bytes.require(self.target + 2 * READ);
+        bytes.extend_from_slice(&std::mem::take(&mut self.rest));
         let mut searched = self.target.saturating_sub(1);
         let cut = loop {
             if bytes.len() > searched {
@@ -62,7 +76,7 @@ impl<R: Read> LineSegments<R> {
         };
         if self.ordinal == 0 {
             if bytes.starts_with(b"\xef\xbb\xbf") {
-                bytes.drain(..3);
+                bytes.drop_front(3);
                 return self.first(bytes, cut.saturating_sub(3));
             }
             return self.first(bytes, cut);
@@ -71,7 +85,7 @@ impl<R: Read> LineSegments<R> {
     }
 
     /// The first segment decides whether the file is one JSON array.
-    fn first(&mut self, mut bytes: Vec<u8>, cut: usize) -> Result<Option<Segment>> {
+    fn first(&mut self, mut bytes: Buffer, cut: usize) -> Result<Option<Segment>> {
         if bytes.iter().find(|byte| !byte.is_ascii_whitespace()) != Some(&b'[') {
             return self.emit(bytes, cut);
         }
@@ -92,7 +106,7 @@ impl<R: Read> LineSegments<R> {
         }
     }
 
-    fn emit(&mut self, mut bytes: Vec<u8>, cut: usize) -> Result<Option<Segment>> {
+    fn emit(&mut self, mut bytes: Buffer, cut: usize) -> Result<Option<Segment>> {
         self.rest = bytes.split_off(cut);
         if bytes.is_empty() {
             return Ok(None);

@@ -2,6 +2,7 @@
 //!
 //! A [`Location`] is the seam for stores and the web: what opens one gives a stream, and nothing above asks what it is.
 
+mod buffer;
 mod expand;
 mod lines;
 mod open;

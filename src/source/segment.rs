@@ -7,6 +7,7 @@ use std::sync::Arc;
 use csv::ByteRecord;
 
 use super::Location;
+use super::buffer::Buffer;
 use super::lines::LineSegments;
 use super::rows::RowSegments;
 use crate::error::Result;
@@ -22,9 +23,9 @@ pub struct Segment {
 #[derive(Debug)]
 pub(super) enum Body {
     /// JSON lines.
-    Lines { bytes: Vec<u8>, first_line: u64 },
+    Lines { bytes: Buffer, first_line: u64 },
     /// The elements of a JSON array.
-    Elements { bytes: Vec<u8>, elements: Vec<Range<usize>> },
+    Elements { bytes: Buffer, elements: Vec<Range<usize>> },
     /// Rows of a table of comma- or tab-separated values, each with the line it starts on.
     Rows { header: Arc<Vec<String>>, rows: Vec<(u64, ByteRecord)> },
 }

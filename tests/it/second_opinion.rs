@@ -235,3 +235,43 @@ fn clean_data_has_the_same_digits_under_both_readings() {
         assert!(official.lines().count() > 3);
     }
 }
+
+/// The short way for plain replies gives what both readings give, on clean and noisy replies and on ones made to be nearly plain.
+#[test]
+fn plain_replies_are_read_as_any_other() {
+    let work = Workdir::new();
+    let args = ["synth", "qwen-image-bench", "--rows", "60", "--models", "4", "--noise", "0.4", "--think-chars", "20"];
+    work.run(&[&args[..], &["-o", "r.jsonl"]].concat()).expect(0);
+    let rubric = Rubric::load(&Assets::embedded(), "qwen-image-bench").unwrap();
+    let mut replies: Vec<(String, usize)> = Vec::new();
+    for line in std::fs::read_to_string(work.path("r.jsonl")).unwrap().lines() {
+        let Value::Object(members) = json::parse(line).unwrap().value else { panic!("no object") };
+        for (key, node) in members {
+            let Some((prefix, _)) = key.split_once("_response_") else { continue };
+            let pillar = rubric.pillars.iter().position(|pillar| pillar.prefix == prefix).unwrap();
+            if let Value::String(text) = node.value {
+                replies.push((text.into_owned(), pillar));
+            }
+        }
+    }
+    assert!(replies.len() > 800);
+    for nearly in [
+        "{}",
+        r#"{"Detail": {}}"#,
+        r#"{"Detail": {"Noise": {"score": 1}}, "Detail": {"Edge Clarity": {"score": 2}}}"#,
+        r#"{"Detail": {"Noise": {"score": 1}}, "Realism": {"Noise": {"score": 2}}}"#,
+        r#"{"Detail": {"Noise": {"score": 1}, "Noise": {"score": 1}}}"#,
+        r#"{"Realism": {"Noise": {"score": 1}}}"#,
+        r#"{"Detail": {"Noise": {"score": 1}, "score": {"score": 1}}}"#,
+        r#"{"Noise": {"score": 1}, "Edge Clarity": {"score": 2}}"#,
+        r#"{"Feature Mapping": {"Noise": {"score": 1}}}"#,
+        r#"{"Detail": {"Noise": {"score": "n/a"}, "Edge Clarity": {"score": "N/A"}}}"#,
+        r#"{"Detail": {"Noise": {"score": 3}, "Naturalness": {"Score": 1}}, "x": 1}"#,
+    ] {
+        replies.extend((0..rubric.pillars.len()).map(|pillar| (nearly.to_owned(), pillar)));
+    }
+    for (text, pillar) in &replies {
+        let pillar = &rubric.pillars[*pillar];
+        assert_eq!(reply::read(Some(text), pillar), reply::read_long(Some(text), pillar), "{text}");
+    }
+}
