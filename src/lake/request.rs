@@ -146,21 +146,28 @@ impl IngestRequest<'_> {
     }
 
     fn refuse_unused(&self, files: &[ClassifiedFile]) -> Result<()> {
-        let replies = "a file of replies";
+        const REPLIES: &str = "a file of replies";
+        let any = |is_about: fn(&Classified) -> bool| files.iter().any(|file| is_about(&file.class));
         let options = &self.options;
-        let settings: [(&str, bool, &str, fn(&Classified) -> bool); 5] = [
-            ("--model", !options.model.is_empty(), "a judged file of one model", |class| {
-                !class.options.model.is_empty()
-            }),
-            ("--judge", !options.judge.is_empty(), replies, |class| !class.options.judge.is_empty()),
-            ("--model-revision", !options.model_revision.is_empty(), replies, |class| {
-                !class.options.model_revision.is_empty()
-            }),
-            ("--no-raw", !options.keep_text, replies, |class| !class.options.keep_text),
-            ("--provenance", self.provenance.is_some(), replies, |class| class.takes_provenance),
+        let settings = [
+            (
+                "--model",
+                !options.model.is_empty(),
+                "a judged file of one model",
+                any(|class| !class.options.model.is_empty()),
+            ),
+            ("--judge", !options.judge.is_empty(), REPLIES, any(|class| !class.options.judge.is_empty())),
+            (
+                "--model-revision",
+                !options.model_revision.is_empty(),
+                REPLIES,
+                any(|class| !class.options.model_revision.is_empty()),
+            ),
+            ("--no-raw", !options.keep_text, REPLIES, any(|class| !class.options.keep_text)),
+            ("--provenance", self.provenance.is_some(), REPLIES, any(|class| class.takes_provenance)),
         ];
-        for (setting, is_given, about, is_about) in settings {
-            if is_given && !files.iter().any(|file| is_about(&file.class)) {
+        for (setting, is_given, about, is_used) in settings {
+            if is_given && !is_used {
                 return Err(Error::new(
                     ErrorKind::Usage,
                     format!("{setting} is not used: none of the inputs is {about}"),

@@ -84,6 +84,23 @@ fn reasoning_is_no_verdict() {
     assert_cells("I cannot help with that.", "parse_failed no usable JSON object", &[]);
 }
 
+/// What stands inside an object that never closes is a part of the verdict that the length limit chose.
+#[test]
+fn a_verdict_cut_short_is_none() {
+    let whole = r#"{"Realism": {"Physical Logic": {"score": 2}}, "Detail": {"Noise": {"score": 0}}}"#;
+    assert_cells(whole, "ok", &["Detail / Noise = ok 0", "Realism / Physical Logic = ok 2"]);
+    for end in [whole.len() - 1, whole.len() - 2, whole.len() - 12, 46, 30] {
+        assert_cells(&whole[..end], "parse_failed the object is cut short", &[]);
+        assert_cells(
+            &format!("<think>x</think>Verdict: {}", &whole[..end]),
+            "parse_failed the object is cut short",
+            &[],
+        );
+    }
+    // A brace of prose that opens nothing is no cut verdict.
+    assert_cells(&format!("an open {{ brace, then {JSON}"), "ok prose", LOGIC_2);
+}
+
 #[test]
 fn braces_without_end_take_no_quadratic_time() {
     let text = "{\"a\":[".repeat(300_000);

@@ -10,7 +10,7 @@ use crate::cli::Session;
 use crate::cli::output::Outcome;
 use crate::error::Result;
 use crate::ingest::Form;
-use crate::ingest::provenance::{Maker, Provenance};
+use crate::ingest::provenance::Maker;
 use crate::report::Format;
 use crate::snapshot::{Input, Snapshot, SnapshotManifest};
 
@@ -113,7 +113,7 @@ fn input(account: &mut Account, input: &Input) {
     account.say_if("model revision", &input.options.model_revision);
     account.say_if("prompt language", &input.options.lang);
     account.say_if("judge", &input.options.judge);
-    let described = input.provenance.clone().unwrap_or_else(Provenance::default);
+    let described = input.provenance.clone().unwrap_or_default();
     // Metadata has no judge to be told of; any other input has one.
     if input.form != Form::Metadata {
         maker(account, "judge", described.judge.as_ref());

@@ -113,26 +113,28 @@ fn json_text(value: &Value) -> Result<Vec<u8>> {
     })
 }
 
+/// Puts a row's score, and how many prompts it is of, in its place.
+type Take<'t> = &'t dyn Fn(&mut Scores, &[String], Option<f64>, i64);
+
 /// Scores of every entry, from three tables of the snapshot.
 fn read(snapshot: &Snapshot) -> Result<BTreeMap<Entry, Scores>> {
     let mut entries: BTreeMap<Entry, Scores> = BTreeMap::new();
-    let mut each =
-        |table: &str, item: &[&str], score: &str, take: &dyn Fn(&mut Scores, &[String], Option<f64>, i64)| {
-            for batch in snapshot.rows(table, usize::MAX)? {
-                let batch = batch?;
-                let text = |name: &str, row: usize| Ok(column(&batch, name)?.as_string::<i32>().value(row).to_owned());
-                let scores = column(&batch, score)?.as_primitive::<Float64Type>().clone();
-                let counts = column(&batch, "n")?.as_primitive::<Int64Type>().clone();
-                for row in 0..batch.num_rows() {
-                    let of = |name: &str| text(name, row);
-                    let entry: Entry = [of("model")?, of("model_revision")?, of("judge")?, of("lang")?];
-                    let item = item.iter().map(|name| of(name)).collect::<Result<Vec<_>>>()?;
-                    let score = scores.is_valid(row).then(|| scores.value(row));
-                    take(entries.entry(entry).or_default(), &item, score, counts.value(row));
-                }
+    let mut each = |table: &str, item: &[&str], score: &str, take: Take<'_>| {
+        for batch in snapshot.rows(table, usize::MAX)? {
+            let batch = batch?;
+            let text = |name: &str, row: usize| Ok(column(&batch, name)?.as_string::<i32>().value(row).to_owned());
+            let scores = column(&batch, score)?.as_primitive::<Float64Type>().clone();
+            let counts = column(&batch, "n")?.as_primitive::<Int64Type>().clone();
+            for row in 0..batch.num_rows() {
+                let of = |name: &str| text(name, row);
+                let entry: Entry = [of("model")?, of("model_revision")?, of("judge")?, of("lang")?];
+                let item = item.iter().map(|name| of(name)).collect::<Result<Vec<_>>>()?;
+                let score = scores.is_valid(row).then(|| scores.value(row));
+                take(entries.entry(entry).or_default(), &item, score, counts.value(row));
             }
-            Ok::<_, Error>(())
-        };
+        }
+        Ok::<_, Error>(())
+    };
     each("leaderboard", &[], "overall", &|scores, _, value, n| {
         (scores.total, scores.n) = (value, n.unsigned_abs());
     })?;
@@ -184,7 +186,7 @@ fn board<'e>(entries: &'e BTreeMap<Entry, Scores>, lang: &str) -> Result<Vec<(St
 }
 
 /// The pillars that have a score, in the order of the rubric.
-fn pillars<'r>(rubric: &'r Rubric, has: impl Fn(&str) -> bool) -> Vec<&'r str> {
+fn pillars(rubric: &Rubric, has: impl Fn(&str) -> bool) -> Vec<&str> {
     rubric.pillars.iter().map(|pillar| pillar.name.as_str()).filter(|pillar| has(pillar)).collect()
 }
 
