@@ -179,7 +179,7 @@ fn conflict(rows: &RecordBatch, a: &Reply, b: &Reply, manifest: &Manifest) -> Er
         .with("item", key.join(", "))
         .with("first", place(manifest, &a.source, a.line))
         .with("second", place(manifest, &b.source, b.line))
-        .hint("nothing was published; --supersede lets the new file win, --on-error reject keeps the greatest SHA-256 and counts it")
+        .hint("nothing was published. Another judge or another revision is an entry of its own: --judge NAME, --model-revision R; another model needs another name. Otherwise --supersede lets the new file win, --on-error reject keeps the greatest SHA-256 and counts it")
 }
 
 /// The key and place of the rows that do not count, with their reasons.

@@ -70,6 +70,10 @@ pub fn ingest(lake: &Lake, mut request: IngestRequest<'_>, control: &Control<'_>
                 .unchanged
                 .push(same.map_or_else(|| uri.clone(), |same| format!("{uri} (the same content as {same})")));
         }
+        let also = manifest.sources.iter().find(|other| other.sha256 == source.sha256 && other.key != source.key);
+        if let (true, Some(other)) = (is_new, also) {
+            summary.also_there.push((uri.clone(), other.uris.concat()));
+        }
         if !is_new && request.provenance.is_some() && class.takes_provenance {
             summary.described.push(uri.clone());
         }
@@ -239,7 +243,7 @@ impl<'a> Loader<'a> {
                 Err(Error::new(ErrorKind::Input, reject.reason.clone())
                     .with("file", uri)
                     .with(segment.numbered_by(), reject.line)
-                    .hint("nothing was published; mend the line, or keep bad lines aside with --on-error reject"))
+                    .hint("nothing was published; mend the file, or keep bad records aside with --on-error reject"))
             }
             _ => Ok(()),
         }

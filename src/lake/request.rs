@@ -68,6 +68,8 @@ pub struct IngestSummary {
     pub replaced: Vec<String>,
     /// URIs whose content was there already.
     pub unchanged: Vec<String>,
+    /// New sources whose content is there under other options, each with one of those.
+    pub also_there: Vec<(String, String)>,
     /// URIs whose provenance was told anew.
     pub described: Vec<String>,
     /// Keys of all sources given, new or not.

@@ -7,6 +7,7 @@ pub use plan::{Choices, Plan, PlannedCheck, PlannedFinding, PlannedStep};
 pub use sql_file::{Output, SqlFile};
 
 use std::collections::BTreeMap;
+use std::fmt;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
@@ -25,6 +26,17 @@ pub enum Parameter {
     Float(f64),
     /// Text.
     Text(String),
+}
+
+/// As a person would write it.
+impl fmt::Display for Parameter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Int(value) => value.fmt(f),
+            Self::Float(value) => value.fmt(f),
+            Self::Text(value) => f.write_str(value),
+        }
+    }
 }
 
 /// A parameter as written: one value, or one by name. Names that are the protocols give a value by protocol; other names

@@ -23,9 +23,20 @@ pub struct TableOptions {
 
 /// Draws the rows: doubles with two decimals, null as a dash.
 pub fn render(schema: &SchemaRef, batches: &[RecordBatch], options: TableOptions) -> Result<String> {
-    let shown: Vec<usize> = (0..schema.fields().len())
+    let mut shown: Vec<usize> = (0..schema.fields().len())
         .filter(|column| !(options.hide_empty && is_empty_key(schema.field(*column).name(), batches, *column)))
         .collect();
+    if options.hide_empty {
+        // What tells two entries of one model apart stands beside it, not past the edge of the window.
+        let place = |name: &str| match name {
+            "rank" => 0,
+            "model" => 1,
+            "model_revision" | "judge" => 2,
+            _ => 3,
+        };
+        let has_model = shown.iter().any(|column| schema.field(*column).name() == "model");
+        shown.sort_by_key(|column| if has_model { place(schema.field(*column).name()) } else { 0 });
+    }
     let mut table = Table::new();
     if options.markdown {
         table.load_preset(presets::ASCII_MARKDOWN);

@@ -136,12 +136,21 @@ impl<R: Read> RowSegments<R> {
         let mut names: Vec<String> = Vec::with_capacity(row.len());
         for field in &row {
             let name = std::str::from_utf8(field)
-                .map_err(|e| self.error(line, "the header is not UTF-8".into()).caused_by(e))?
+                .map_err(|e| {
+                    self.error(line, "the header is not UTF-8".into()).hint("save the file as UTF-8").caused_by(e)
+                })?
                 .trim();
             if !name.is_empty() && names.iter().any(|known| known == name) {
                 return Err(self.error(line, format!("two columns are named `{name}`")));
             }
             names.push(name.to_owned());
+        }
+        if let [only] = &names[..]
+            && let Some(other) = [';', '\t', ',', '|'].into_iter().find(|other| only.contains(*other))
+        {
+            return Err(self
+                .error(line, format!("one column whose name holds `{}`: another separator?", other.escape_default()))
+                .hint("separate values by commas, or by tabs in a file that ends in .tsv"));
         }
         Ok(Some(names))
     }

@@ -92,7 +92,7 @@ fn what_is_no_record() {
         ("[1, 2]\n", &["a number where an object is due"][..]),
         ("3\n", &["a number where an object is due"]),
         ("\"text\"\n", &["a string where an object is due"]),
-        ("{\"ID\": 1}\n", &["neither a judge response nor dims_en", "keys ID"]),
+        ("{\"ID\": 1}\n", &["and no dims_en: the record has the keys", "keys ID"]),
         ("{\"dims_en\": \"x\"}\n", &["no ID"]),
         ("{\"ID\": null, \"dims_en\": \"x\"}\n", &["ID is null"]),
         ("{\"ID\": 1.5, \"dims_en\": \"x\"}\n", &["ID is 1.5 where an integer is due"]),
@@ -163,7 +163,7 @@ fn f05_one_unreadable_input_of_three() {
     assert!(!work.path("lake/datasets").exists(), "nothing is published");
     let ran =
         work.run(&["run", "qwen-image-bench", "a.jsonl", "gone.jsonl", "b.jsonl", "--on-error", "reject"]).expect(3);
-    assert!(ran.stderr.contains("gone.jsonl: no such file"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("gone.jsonl: left out, none of its records counts: no such file"), "{}", ran.stderr);
     let (_, record) = tree(&work.path("lake/runs")).pop().unwrap();
     let record: serde_json::Value = serde_json::from_slice(&record).unwrap();
     assert_eq!(record["status"], "partial");

@@ -349,6 +349,38 @@ fn missing_cells_as_pandas_writes_them() {
     assert!(boards.iter().all(|board| Value::from(board.clone()) == expected), "{boards:#?}");
 }
 
+/// The mistakes of a hurried person: each message names the file, what was found, and what to do.
+#[test]
+fn hurried_mistakes_are_told() {
+    let work = Workdir::new();
+    let good = csv(&[["1", "p", "", "", &verdict("2")]]);
+    let told = |content: &str, words: &[&str]| {
+        work.write("a_judged.csv", content);
+        let ran = work.run(&["ingest", "qwen-image-bench", "a_judged.csv", "--model", "Mine"]).expect(1);
+        words
+            .iter()
+            .chain(&["a_judged.csv"])
+            .for_each(|word| assert!(ran.stderr.contains(word), "`{word}` is not in:\n{}", ran.stderr));
+    };
+    told(
+        &good.replace("quality_judge_output", "q").replace("judge_model_output", "m"),
+        &["no judge's reply (quality_judge_output", "the keys ID, image_path, m, prompt, q"],
+    );
+    told("ID;prompt;quality_judge_output\n1;p;x\n", &["one column whose name holds `;`", "separate values by commas"]);
+    told(&good.replacen("ID", "id", 1), &["no ID: the record has the keys", "id"]);
+    work.write("a_judged.csv", &good);
+    work.run(&["ingest", "qwen-image-bench", "a_judged.csv", "--model", "Mine"]).expect(0);
+    let ran = work.run(&["ingest", "qwen-image-bench", "a_judged.csv", "--model", "Mine", "--judge", "J"]).expect(0);
+    assert!(ran.stderr.contains("given under other options: both stand on the board"), "{}", ran.stderr);
+    work.write("b_judged.csv", csv(&[["1", "p", "", "", &verdict("0")]]));
+    let ran = work.run(&["ingest", "qwen-image-bench", "b_judged.csv", "--model", "Mine"]).expect(1);
+    assert!(
+        ran.stderr.contains("--judge NAME, --model-revision R; another model needs another name"),
+        "{}",
+        ran.stderr
+    );
+}
+
 #[test]
 fn shifted_ids_are_told() {
     let work = Workdir::new();

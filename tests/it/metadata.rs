@@ -81,7 +81,12 @@ fn real_metadata_drives_made_replies() {
     ])
     .expect(0);
     let ran = work.run(&["run", "qwen-image-bench", "r.jsonl", file]).expect(0);
-    assert!(ran.stderr.contains("2 rows of the leaderboard cover less than 95 %"), "{}", ran.stderr);
+    assert!(
+        ran.stderr
+            .contains("entries of the board that cover less than 95 % of the prompts with metadata: 2, the least "),
+        "{}",
+        ran.stderr
+    );
     let board = work.sql("SELECT n, n_expected, coverage FROM qwen_image_bench.leaderboard");
     assert_eq!(board.len(), 2);
     for row in board {

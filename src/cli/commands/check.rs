@@ -2,7 +2,6 @@
 
 use std::collections::BTreeSet;
 
-use super::score::shown;
 use super::second_opinion;
 use super::text_rows::{self, Cell};
 use crate::cli::Session;
@@ -45,8 +44,7 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
         for choices in variants(&pipeline) {
             let plan = Plan::new(assets, &pipeline, &choices)?;
             score::dry_run(assets, &plan, session.engine())?;
-            let parameters: Vec<_> =
-                choices.parameters.iter().map(|(name, value)| format!("{name}={}", shown(value))).collect();
+            let parameters: Vec<_> = choices.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
             let chosen = [plan.protocol.as_str(), &parameters.join(" ")].join(" ");
             row(
                 "pipeline",

@@ -146,12 +146,15 @@ fn tell(session: &Session, summary: &IngestSummary) {
             printer.note(&format!("{what} {} more", uris.len() - 3));
         }
     }
+    for (uri, other) in &summary.also_there {
+        printer.warn(&format!("{uri} has the content of {other}, given under other options: both stand on the board"));
+    }
     if !summary.rows.is_empty() {
         let rows: Vec<_> = summary.rows.iter().map(|(table, rows)| format!("{table} {rows}")).collect();
         printer.note(&format!("{} records read; rows added: {}", summary.records, rows.join(", ")));
     }
     for (uri, reason) in &summary.unreadable {
-        printer.warn(&format!("{uri}: {reason}"));
+        printer.warn(&format!("{uri}: left out, none of its records counts: {reason}"));
     }
     if summary.rejected > 0 {
         printer.warn(&format!("{} records rejected, kept with their reasons in the table `rejects`", summary.rejected));

@@ -74,15 +74,6 @@ pub(super) fn parse_parameter(text: &str) -> Result<(String, Parameter), String>
     Ok((name.to_owned(), parsed))
 }
 
-/// A parameter's value as a person would write it.
-pub(super) fn shown(value: &Parameter) -> String {
-    match value {
-        Parameter::Int(value) => value.to_string(),
-        Parameter::Float(value) => value.to_string(),
-        Parameter::Text(value) => value.clone(),
-    }
-}
-
 impl ScoreOptions {
     /// The plan that these options choose.
     pub(super) fn plan(&self, session: &Session, pipeline: &str) -> Result<Plan> {
@@ -135,7 +126,7 @@ fn dry_run(session: &Session, plan: &Plan) -> Result<Outcome> {
             [&step.name, &step.sql.path, &output, &step.sql.question].map(|text| text.as_str().into())
         })
         .collect();
-    let parameters: Vec<_> = plan.parameters.iter().map(|(name, value)| format!("{name}={}", shown(value))).collect();
+    let parameters: Vec<_> = plan.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
     session.printer.note(&format!("protocol {}, {}", plan.protocol, parameters.join(", ")));
     super::text_rows::print(session, ["step", "sql", "output", "question"], &rows)?;
     Ok(Outcome::Complete)
@@ -209,5 +200,7 @@ pub(super) fn tell_next(session: &Session, plan: &Plan, published: &Published) {
         (false, _) => format!("{}@{}", plan.dataset.id, &manifest.id[..8]),
     };
     let lake = session.lake_option();
-    printer.note(&format!("next: scorelake{lake} show {reference} | scorelake{lake} show {reference} ledger"));
+    printer.note(&format!(
+        "next: scorelake{lake} show {reference} by_pillar | scorelake{lake} export {reference} --xlsx board.xlsx"
+    ));
 }

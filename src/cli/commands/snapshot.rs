@@ -2,7 +2,6 @@
 
 use clap::Subcommand;
 
-use super::score::shown;
 use super::text_rows::{self, Cell};
 use super::{snapshot_show, target};
 use crate::cli::Session;
@@ -65,7 +64,7 @@ fn ls(session: &Session, dataset: Option<&str>) -> Result<Outcome> {
             let manifest = snapshot.manifest;
             let is_latest = snapshot::latest(&lake, &dataset.id, &manifest.protocol)?.as_ref() == Some(&manifest.id);
             let parameters: Vec<_> =
-                manifest.parameters.iter().map(|(name, value)| format!("{name}={}", shown(value))).collect();
+                manifest.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
             rows.push([
                 dataset.id.as_str().into(),
                 manifest.id.into(),

@@ -2,7 +2,6 @@
 
 use serde_json::Value;
 
-use super::score::shown;
 use super::show::ledger_line;
 use super::text_rows::{self, Cell};
 use super::{target, to_json};
@@ -94,8 +93,7 @@ fn method(account: &mut Account, manifest: &SnapshotManifest) {
     account.say("pipeline", format!("{}, metric version {}", manifest.pipeline, manifest.metric_version));
     account.say("protocol", &manifest.protocol);
     let default = if manifest.is_default { "" } else { " (not all of them, or not the queries, are the default)" };
-    let parameters: Vec<_> =
-        manifest.parameters.iter().map(|(name, value)| format!("{name}={}", shown(value))).collect();
+    let parameters: Vec<_> = manifest.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
     account.say("parameters", parameters.join(" ") + default);
     account.say("made by", &manifest.tool);
 }

@@ -154,9 +154,11 @@ impl Reader for QwenImageBench {
         for record in segment.records() {
             // What is wrong with a record is told where it is read.
             let Ok(members) = members::members(record.content, &mut notes) else { continue };
-            found = Some(self.form_of(&members));
-            if found != Some(Form::Metadata) {
-                break;
+            match self.form_of(&members) {
+                // A record of neither kind tells nothing: it is refused, with its keys, where it is read.
+                Form::Metadata if !members.contains_key("dims_en") => {}
+                Form::Metadata => found = Some(Form::Metadata),
+                form => return Some(form),
             }
         }
         found

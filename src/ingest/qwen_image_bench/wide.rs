@@ -19,7 +19,10 @@ pub(super) fn has_replies(members: &Members<'_>, rubric: &Rubric) -> bool {
 pub(super) fn record<'a>(members: &Members<'a>, rubric: &Rubric, notes: &mut Notes) -> Result<Record<'a>, String> {
     let names = reply_names(members, rubric);
     if names.is_empty() && !members.contains_key("dims_en") {
-        return Err(format!("neither a judge response nor dims_en: the record has the keys {}", keys(members)));
+        return Err(format!(
+            "no judge's reply (quality_judge_output, quality_response_MODEL, …) and no dims_en: the record has the keys {}",
+            keys(members)
+        ));
     }
     let record = Record {
         prompt_id: prompt_id(members)?,

@@ -230,7 +230,7 @@ fn board_book(
             all.iter().map(|pillar| scores.pillars.get(*pillar).copied()).chain([scores.total]).collect();
         sheet.scores(name, &values, changes)?;
     }
-    book.push_worksheet(sheet.finish());
+    book.push_worksheet(sheet.finish()?);
     for pillar in all {
         let found: BTreeSet<&str> = board
             .iter()
@@ -248,7 +248,7 @@ fn board_book(
                 |capability: &&str| scores.capabilities.get(pillar).and_then(|found| found.get(*capability)).copied();
             sheet.scores(name, &found.iter().map(of).collect::<Vec<_>>(), changes)?;
         }
-        book.push_worksheet(sheet.finish());
+        book.push_worksheet(sheet.finish()?);
     }
     Ok(book)
 }
@@ -262,13 +262,13 @@ fn model_book(scores: &Scores, rubric: &Rubric, changes: &mut Changes) -> Result
         sheet.scores(pillar, &[scores.pillars.get(pillar).copied()], changes)?;
     }
     sheet.scores("Total", &[scores.total], changes)?;
-    book.push_worksheet(sheet.finish());
+    book.push_worksheet(sheet.finish()?);
     for pillar in pillars(rubric, |pillar| scores.capabilities.contains_key(pillar)) {
         let mut sheet = Sheet::new(&names.take(pillar), &["Sub-dimension", "Score"])?;
         for (capability, score) in scores.capabilities.get(pillar).into_iter().flatten() {
             sheet.scores(capability, &[Some(*score)], changes)?;
         }
-        book.push_worksheet(sheet.finish());
+        book.push_worksheet(sheet.finish()?);
     }
     Ok(book)
 }

@@ -28,19 +28,24 @@ pub fn xlsx(snapshot: &Snapshot, target: Target<'_>) -> Result<Exported> {
     let mut changes = Changes::default();
     let mut book = workbook()?;
     let mut about = Sheet::new(&names.take("about"), &["what", "name", "rows"])?;
+    let parameters: Vec<_> = manifest.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
     for (what, name) in [
         ("snapshot", &manifest.id),
         ("dataset", &manifest.dataset),
         ("protocol", &manifest.protocol),
         ("status", &manifest.status),
+        ("parameters", &parameters.join(" ")),
         ("made by", &manifest.tool),
     ] {
         about.named(what, name, None, &mut changes)?;
     }
     let mut sheets = Vec::new();
-    // The board in front, the rest in the order in which it is computed.
+    // The board in front, then from the coarse to the fine.
     let mut tables: Vec<_> = manifest.tables.iter().collect();
-    tables.sort_by_key(|table| table.name != "leaderboard");
+    tables.sort_by_key(|table| (table.name != "leaderboard", table.rows));
+    for finding in manifest.findings.iter().filter(|finding| finding.is_told) {
+        about.named("finding", &finding.text, None, &mut changes)?;
+    }
     for table in tables {
         let columns: Vec<_> = table.columns.iter().map(|column| column.name.as_str()).collect();
         let mut sheet = Sheet::new(&names.take(&table.name), &columns)?;
@@ -58,10 +63,10 @@ pub fn xlsx(snapshot: &Snapshot, target: Target<'_>) -> Result<Exported> {
         }
         sheets.push(sheet);
     }
-    book.push_worksheet(about.finish());
-    sheets.into_iter().for_each(|sheet| {
-        book.push_worksheet(sheet.finish());
-    });
+    book.push_worksheet(about.finish()?);
+    for sheet in sheets {
+        book.push_worksheet(sheet.finish()?);
+    }
     save(book, target, target.path)?;
     Ok(Exported { files: vec![target.path.to_path_buf()], notes: changes.notes() })
 }
@@ -147,6 +152,8 @@ pub(super) struct Sheet {
     sheet: Worksheet,
     next: u32,
     number: Format,
+    /// Characters of the widest text of each column.
+    widths: Vec<usize>,
 }
 
 impl Sheet {
@@ -163,20 +170,22 @@ impl Sheet {
         }
         for (at, column) in (0..).zip(columns) {
             sheet.write_string_with_format(0, at, cut(column, MOST_CHARS), &bold)?;
-            let widest = column.chars().count().clamp(10, 24);
-            sheet.set_column_width(at, widest as f64 + 2.0)?;
         }
         sheet.set_freeze_panes(1, 0)?;
         // Full precision is stored; two decimals are shown.
-        Ok(Self { sheet, next: 1, number: Format::new().set_num_format("0.00") })
+        let widths = columns.iter().map(|column| column.chars().count()).collect();
+        Ok(Self { sheet, next: 1, number: Format::new().set_num_format("0.00"), widths })
     }
 
     pub(super) fn name(&self) -> String {
         self.sheet.name()
     }
 
-    pub(super) fn finish(self) -> Worksheet {
-        self.sheet
+    pub(super) fn finish(mut self) -> Result<Worksheet> {
+        for (at, width) in (0..).zip(&self.widths) {
+            self.sheet.set_column_width(at, (*width).clamp(8, 60) as f64 + 2.0)?;
+        }
+        Ok(self.sheet)
     }
 
     fn named(&mut self, what: &str, name: &str, rows: Option<u64>, changes: &mut Changes) -> Result<()> {
@@ -209,6 +218,9 @@ impl Sheet {
     /// A text as it is: never a formula or a link, whatever it begins with.
     fn text(&mut self, at: u16, text: &str, changes: &mut Changes) -> Result<()> {
         let kept = cut(text, MOST_CHARS);
+        if let Some(width) = self.widths.get_mut(usize::from(at)) {
+            *width = (*width).max(kept.chars().count());
+        }
         changes.cut += u64::from(kept.len() < text.len());
         changes.escaped += u64::from(kept.contains(|c: char| c.is_control() && !matches!(c, '\n' | '\t')));
         self.sheet.write_string(self.next, at, kept)?;
