@@ -30,7 +30,7 @@ lint:            ## formatting and lints, warnings are errors
 fmt:             ## format the code
 	$(CARGO) fmt
 
-check:           ## check pipelines, SQL and schemas without data
+check:           ## check pipelines, SQL and schemas; with a lake, that both engines agree on it
 	$(SCORELAKE) check
 
 release:         ## the fast binary, target/release/scorelake
