@@ -6,18 +6,13 @@ use arrow::array::{
     ArrayRef, BooleanBuilder, Float64Builder, Int32Builder, Int64Builder, NullBufferBuilder, RecordBatch, StringArray,
 };
 use arrow::buffer::{Buffer, OffsetBuffer, ScalarBuffer};
-use arrow::datatypes::Schema;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{ColumnType, TableSchema};
 
-/// The column that says which source a row is from: the lake fills it, since a file is read before its key is known.
-pub(crate) const SOURCE: &str = "source";
-
-/// Builders for the columns of a table but [`SOURCE`]; rows are appended cell by cell in column order.
+/// Builders for the columns of a table; rows are appended cell by cell in column order.
 pub(crate) struct TableBuilder<'s> {
     schema: &'s TableSchema,
-    names: Vec<&'s str>,
     columns: Vec<ColumnBuilder>,
     next: usize,
 }
@@ -76,18 +71,16 @@ impl<'s> TableBuilder<'s> {
             ColumnType::Int64 => ColumnBuilder::Int64(Int64Builder::new()),
             ColumnType::Float64 => ColumnBuilder::Float64(Float64Builder::new()),
         };
-        let own = || schema.columns.iter().filter(|column| column.name != SOURCE);
-        let columns = own().map(|column| builder(column.column_type)).collect();
-        Self { names: own().map(|column| column.name.as_str()).collect(), columns, schema, next: 0 }
+        Self { columns: schema.columns.iter().map(|column| builder(column.column_type)).collect(), schema, next: 0 }
     }
 
     /// Makes room for so many rows with texts of a usual length, and for so many bytes in one column of long ones: growing step by
     /// step touches several times the memory.
     pub(crate) fn reserve(&mut self, rows: usize, long: Option<(&str, usize)>) {
         const USUAL: usize = 16;
-        for (column, of) in self.columns.iter_mut().zip(&self.names) {
+        for (column, of) in self.columns.iter_mut().zip(&self.schema.columns) {
             if let ColumnBuilder::Text(column) = column {
-                let bytes = long.filter(|(name, _)| name == of).map_or(rows * USUAL, |(_, bytes)| bytes);
+                let bytes = long.filter(|(name, _)| *name == of.name).map_or(rows * USUAL, |(_, bytes)| bytes);
                 column.values.reserve(bytes);
                 column.offsets.reserve(rows);
             }
@@ -132,7 +125,7 @@ impl<'s> TableBuilder<'s> {
         let at = (self.next + self.columns.len() - 1) % self.columns.len();
         Error::new(ErrorKind::Check, format!("the reader gives {found} where the schema has another type"))
             .with("table", &self.schema.table)
-            .with("column", self.names[at])
+            .with("column", &self.schema.columns[at].name)
     }
 
     /// The batch; nulls where the schema has none are an error.
@@ -147,8 +140,6 @@ impl<'s> TableBuilder<'s> {
             })
         };
         let columns = self.columns.into_iter().map(finish).collect::<Result<_>>()?;
-        let schema = self.schema.arrow();
-        let fields = schema.fields().iter().filter(|field| field.name() != SOURCE).cloned();
-        Ok(RecordBatch::try_new(Arc::new(Schema::new(fields.collect::<Vec<_>>())), columns)?)
+        Ok(RecordBatch::try_new(self.schema.arrow(), columns)?)
     }
 }

@@ -15,7 +15,7 @@ use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
 use crate::source::Segment;
 
-pub(crate) use batch::{SOURCE, TableBuilder};
+pub(crate) use batch::TableBuilder;
 pub use ids::Ids;
 pub use notes::Notes;
 pub use provenance::Provenance;
@@ -69,7 +69,7 @@ pub struct Reject {
 /// What a reader makes of a segment.
 #[derive(Debug, Default)]
 pub struct SegmentTables {
-    /// Batches by table without their column `source`, each sorted by the table's order.
+    /// Batches by table, each sorted by the table's order.
     pub tables: Vec<(&'static str, RecordBatch)>,
     /// Records that could not be read.
     pub rejects: Vec<Reject>,
@@ -130,8 +130,8 @@ pub trait Reader: Send + Sync {
     /// After the last segment of a source: turns what segments could not judge alone into notes.
     fn conclude(&self, notes: &mut Notes);
 
-    /// Reads one segment; a record of another form than the file's is a reject. The column `source` is left to the lake.
-    fn read(&self, segment: &Segment, file: &Classified) -> Result<SegmentTables>;
+    /// Reads one segment of the source with this key; a record of another form than the file's is a reject.
+    fn read(&self, segment: &Segment, source: &str, file: &Classified) -> Result<SegmentTables>;
 }
 
 /// The reader of a dataset.

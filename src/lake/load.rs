@@ -1,9 +1,9 @@
 //! Ingest: sources become finished parts in staging, segment by segment in parallel, and are then published at once.
 
 use std::collections::BTreeMap;
-use std::panic::AssertUnwindSafe;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, OnceLock, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 use sha2::{Digest, Sha256};
 
@@ -11,7 +11,7 @@ use super::Lake;
 use super::manifest::{Manifest, SourceEntry};
 use super::permits::Permits;
 use super::publish::{self, Published};
-use super::request::{ClassifiedFile, Control, Given, IngestRequest, IngestSummary, OnError, Progress, stamp};
+use super::request::{ClassifiedFile, Control, Given, IngestRequest, IngestSummary, OnError, Progress, Stamp, stamp};
 use super::segment::{Content, Place, SegmentRecord, segment_bytes};
 use super::staging::Staging;
 use crate::error::{Error, ErrorKind, Result};
@@ -93,26 +93,6 @@ pub(super) struct Staged {
     first_rejects: Vec<Reject>,
 }
 
-/// What hashing a file says.
-enum Naming {
-    /// The lake, or this run, has its content already.
-    Known(Given),
-    /// It is new.
-    New(Named),
-}
-
-/// A new source: its key, and the folder its parts are staged in.
-struct Named {
-    given: Given,
-    sha256: String,
-    staging: Staging,
-}
-
-/// Whether a file need not be read on: it is known, or could not be hashed.
-fn is_over(naming: &OnceLock<Result<Naming>>) -> bool {
-    matches!(naming.get(), Some(Err(_) | Ok(Naming::Known(_))))
-}
-
 struct Loader<'a> {
     lake: &'a Lake,
     request: &'a IngestRequest<'a>,
@@ -131,53 +111,19 @@ impl<'a> Loader<'a> {
         Ok(Self { lake, request, control, schemas, rejects, total, done: Mutex::new((0, 0)) })
     }
 
-    /// A file's key; content that is not known yet is read into staging. Hashing and reading go on at once, unless the lake seems
-    /// to have the file.
+    /// The key of a file's content; content that is not known yet is read into staging.
     fn take(&self, file: &ClassifiedFile, known: &Manifest, staged: &mut Vec<Staged>) -> Result<Given> {
-        let location = &file.location;
-        let naming = OnceLock::new();
-        let is_likely_known =
-            known.sources.iter().any(|source| source.size == location.size && source.uris.contains(&location.uri));
-        let name = || self.name(file, known, staged);
-        let records = if is_likely_known && let Ok(Naming::Known(_)) = naming.get_or_init(name) {
-            Ok(Vec::new())
-        } else {
-            self.read(file, &naming, name)
-        };
-        let naming = naming.into_inner();
-        let named = match naming.unwrap_or_else(|| Err(Error::new(ErrorKind::Check, "the file was not hashed")))? {
-            Naming::Known(given) => {
-                self.passed(location.size);
-                return Ok(given);
-            }
-            Naming::New(named) => named,
-        };
-        let records = records?;
-        if stamp(location)? != file.stamp {
-            // Its segments belong to no content that the key names.
-            named.staging.discard();
-            return Err(Error::new(ErrorKind::Input, "the file changed while it was read")
-                .with("file", &location.uri)
-                .hint("wait until it is complete and run again"));
-        }
-        self.passed(location.size);
-        let given = named.given.clone();
-        staged.push(self.collect(location, named, records)?);
-        Ok(given)
-    }
-
-    /// Hashes a file, which says whether it is new.
-    fn name(&self, file: &ClassifiedFile, known: &Manifest, staged: &[Staged]) -> Result<Naming> {
         let location = &file.location;
         let sha256 = source::digest(&location.path)?;
         let key = self.source_key(&sha256, &file.class.options);
         let given = Given { uri: location.uri.clone(), key, class: file.class.clone() };
-        let mut sources = known.sources.iter().chain(staged.iter().map(|staged| &staged.source));
-        if sources.any(|source| source.key == given.key) {
-            return Ok(Naming::Known(given));
+        let is_known = known.sources.iter().chain(staged.iter().map(|staged| &staged.source));
+        if is_known.into_iter().any(|source| source.key == given.key) {
+            self.passed(location.size);
+        } else {
+            staged.push(self.stage(location, &given, &sha256, file.stamp)?);
         }
-        let staging = Staging::resumable(self.lake, &format!("{}-{}", self.request.reader.dataset(), given.key))?;
-        Ok(Naming::New(Named { given, sha256, staging }))
+        Ok(given)
     }
 
     fn passed(&self, bytes: u64) {
@@ -195,33 +141,31 @@ impl<'a> Loader<'a> {
         source::hex(&Sha256::digest(identity.to_string().as_bytes())[..8])
     }
 
-    /// Reads a file while it is being named; gives nothing for one that turns out to be known.
-    fn read(
-        &self,
-        file: &ClassifiedFile,
-        naming: &OnceLock<Result<Naming>>,
-        name: impl FnOnce() -> Result<Naming> + Send,
-    ) -> Result<Vec<SegmentRecord>> {
-        let opened = source::open(&file.location)?;
+    /// Reads one source into staging.
+    fn stage(&self, location: &Location, given: &Given, sha256: &str, before: Stamp) -> Result<Staged> {
+        let staging = Staging::resumable(self.lake, &format!("{}-{}", self.request.reader.dataset(), given.key))?;
+        let opened = source::open(location)?;
         let position = opened.position.clone();
-        let target = segment_bytes(file.location.size);
-        let mut segments = Segments::new(opened.reader, &file.location, target, self.request.max_line);
-        std::thread::scope(|scope| {
-            scope.spawn(|| {
-                // Workers wait for the name: it must come, whatever happens.
-                let named = std::panic::catch_unwind(AssertUnwindSafe(name));
-                naming.get_or_init(|| named.unwrap_or_else(|_| Err(Error::new(ErrorKind::Check, "hashing failed"))));
-            });
-            self.run(&mut segments, file, naming, target, &|| position.load(Ordering::Relaxed))
-        })
+        let target = segment_bytes(location.size);
+        let mut segments = Segments::new(opened.reader, location, target, self.request.max_line);
+        let records = self.run(&mut segments, staging.path(), given, target, &|| position.load(Ordering::Relaxed))?;
+        if stamp(location)? != before {
+            // Its segments belong to no content that the key names.
+            staging.discard();
+            return Err(Error::new(ErrorKind::Input, "the file changed while it was read")
+                .with("file", &location.uri)
+                .hint("wait until it is complete and run again"));
+        }
+        self.passed(location.size);
+        self.collect(location, given, sha256, records, staging)
     }
 
     /// Walks the segments, a bounded number of them at work at a time.
     fn run(
         &self,
         segments: &mut Segments<Box<dyn std::io::Read + Send>>,
-        file: &ClassifiedFile,
-        naming: &OnceLock<Result<Naming>>,
+        dir: &Path,
+        given: &Given,
         target: usize,
         position: &dyn Fn() -> u64,
     ) -> Result<Vec<SegmentRecord>> {
@@ -232,11 +176,11 @@ impl<'a> Loader<'a> {
             .map_err(|e| Error::new(ErrorKind::Io, format!("cannot start threads: {e}")).caused_by(e))?;
         let limit = (self.control.engine.memory.min(MOST_MEMORY) / (6 * target)).clamp(1, threads + 1);
         let permits = Permits::new(limit);
-        let results: Mutex<BTreeMap<u32, Result<Option<SegmentRecord>>>> = Mutex::new(BTreeMap::new());
+        let results: Mutex<BTreeMap<u32, Result<SegmentRecord>>> = Mutex::new(BTreeMap::new());
         let failed = AtomicBool::new(false);
         let mut reading = Ok(());
         pool.in_place_scope(|scope| {
-            while !failed.load(Ordering::Relaxed) && !is_over(naming) {
+            while !failed.load(Ordering::Relaxed) {
                 let permit = permits.take();
                 let segment = match segments.next() {
                     Ok(Some(segment)) => segment,
@@ -249,7 +193,7 @@ impl<'a> Loader<'a> {
                 let (results, failed) = (&results, &failed);
                 scope.spawn(move |_| {
                     let ordinal = segment.ordinal;
-                    let result = self.segment(&segment, file, naming);
+                    let result = self.segment(&segment, dir, given);
                     drop(segment);
                     if result.is_err() {
                         failed.store(true, Ordering::Relaxed);
@@ -262,7 +206,7 @@ impl<'a> Loader<'a> {
         });
         // The first failure in file order is the one to tell, whichever thread met one first.
         let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-        let records = results.into_values().filter_map(Result::transpose).collect::<Result<Vec<_>>>()?;
+        let records = results.into_values().collect::<Result<Vec<_>>>()?;
         reading.map(|()| records)
     }
 
@@ -271,43 +215,26 @@ impl<'a> Loader<'a> {
         (self.control.progress)(Progress { total: self.total, read: done.0 + position, records: done.1 });
     }
 
-    /// Reads a segment and writes its parts, or finds them finished; nothing if the file has no need to be read.
-    fn segment(
-        &self,
-        segment: &Segment,
-        file: &ClassifiedFile,
-        naming: &OnceLock<Result<Naming>>,
-    ) -> Result<Option<SegmentRecord>> {
+    /// Reads a segment and writes its parts, or finds them finished.
+    fn segment(&self, segment: &Segment, dir: &Path, given: &Given) -> Result<SegmentRecord> {
         let content = Content::of(segment);
-        if let Some(Ok(Naming::New(named))) = naming.get()
-            && let Some(record) = self.finished(named, segment, content)
-        {
-            return Ok(Some(record));
-        }
-        if is_over(naming) {
-            return Ok(None);
-        }
-        let uri = &file.location.uri;
-        let read = self.request.reader.read(segment, &file.class).map_err(|e| e.with("file", uri))?;
-        self.refuse_rejects(&read, segment, uri)?;
-        let Ok(Naming::New(named)) = naming.wait() else { return Ok(None) };
-        if let Some(record) = self.finished(named, segment, content) {
-            return Ok(Some(record));
-        }
-        let place = Place { dir: named.staging.path(), key: &named.given.key, uri, ordinal: segment.ordinal };
-        let record = SegmentRecord::write(&place, &self.schemas, &self.rejects, read, content)?;
+        let finished = SegmentRecord::finished(dir, segment.ordinal, content);
+        let record =
+            match finished.filter(|record| record.rejects.is_none() || self.request.on_error == OnError::Reject) {
+                Some(record) => record,
+                None => {
+                    let read = self
+                        .request
+                        .reader
+                        .read(segment, &given.key, &given.class)
+                        .map_err(|e| e.with("file", &given.uri))?;
+                    self.refuse_rejects(&read, segment, &given.uri)?;
+                    let place = Place { dir, key: &given.key, uri: &given.uri, ordinal: segment.ordinal };
+                    SegmentRecord::write(&place, &self.schemas, &self.rejects, read, content)?
+                }
+            };
         self.done.lock().unwrap_or_else(PoisonError::into_inner).1 += record.records;
-        Ok(Some(record))
-    }
-
-    /// The record of a segment whose parts an earlier run finished, unless what it rejected matters now.
-    fn finished(&self, named: &Named, segment: &Segment, content: Content) -> Option<SegmentRecord> {
-        let record = SegmentRecord::finished(named.staging.path(), segment.ordinal, content)?;
-        let is_usable = record.rejects.is_none() || self.request.on_error == OnError::Reject;
-        if is_usable {
-            self.done.lock().unwrap_or_else(PoisonError::into_inner).1 += record.records;
-        }
-        is_usable.then_some(record)
+        Ok(record)
     }
 
     fn refuse_rejects(&self, read: &SegmentTables, segment: &Segment, uri: &str) -> Result<()> {
@@ -323,13 +250,19 @@ impl<'a> Loader<'a> {
     }
 
     /// The manifest entry of a source whose segments are all finished.
-    fn collect(&self, location: &Location, named: Named, records: Vec<SegmentRecord>) -> Result<Staged> {
-        let Named { given, sha256, staging } = named;
+    fn collect(
+        &self,
+        location: &Location,
+        given: &Given,
+        sha256: &str,
+        records: Vec<SegmentRecord>,
+        staging: Staging,
+    ) -> Result<Staged> {
         let mut source = SourceEntry {
             key: given.key.clone(),
             uris: vec![given.uri.clone()],
             size: location.size,
-            sha256,
+            sha256: sha256.into(),
             options: given.class.options.clone(),
             reader: self.request.reader.identity(),
             form: given.class.form,

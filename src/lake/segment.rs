@@ -2,16 +2,14 @@
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
-use arrow::array::{RecordBatch, StringArray};
-use arrow::buffer::{Buffer, OffsetBuffer};
+use arrow::array::RecordBatch;
 use serde::{Deserialize, Serialize};
 
 use super::manifest::Part;
 use super::{PartWriter, write_atomically};
 use crate::error::{Error, ErrorKind, Result};
-use crate::ingest::{Ids, Notes, Reject, SOURCE, SegmentTables, TableBuilder};
+use crate::ingest::{Ids, Notes, Reject, SegmentTables, TableBuilder};
 use crate::schema::TableSchema;
 use crate::source::Segment;
 
@@ -85,7 +83,7 @@ impl SegmentRecord {
             let schema = schemas.iter().find(|schema| schema.table == *table).ok_or_else(|| {
                 Error::new(ErrorKind::Check, "the reader fills a table without schema").with("table", table)
             })?;
-            parts.insert((*table).to_owned(), part(table, schema, &with_source(batch, schema, place.key)?)?);
+            parts.insert((*table).to_owned(), part(table, schema, batch)?);
         }
         let mut rejects = None;
         if !read.rejects.is_empty() {
@@ -105,18 +103,6 @@ impl SegmentRecord {
         write_atomically(&Self::path(place.dir, place.ordinal), &text)?;
         Ok(record)
     }
-}
-
-/// The batch with its column `source`, if the table has one.
-fn with_source(batch: &RecordBatch, schema: &TableSchema, key: &str) -> Result<RecordBatch> {
-    let mut columns = batch.columns().to_vec();
-    if let Some(at) = schema.columns.iter().position(|column| column.name == SOURCE) {
-        let rows = batch.num_rows();
-        let lengths = std::iter::repeat_n(key.len(), rows);
-        let values = Buffer::from_vec(key.repeat(rows).into_bytes());
-        columns.insert(at, Arc::new(StringArray::try_new(OffsetBuffer::from_lengths(lengths), values, None)?));
-    }
-    Ok(RecordBatch::try_new(schema.arrow(), columns)?)
 }
 
 /// Writes a part under a temporary name and renames it.

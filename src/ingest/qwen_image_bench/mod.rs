@@ -186,7 +186,7 @@ impl Reader for QwenImageBench {
         wide::conclude(notes);
     }
 
-    fn read(&self, segment: &Segment, file: &Classified) -> Result<SegmentTables> {
+    fn read(&self, segment: &Segment, source: &str, file: &Classified) -> Result<SegmentTables> {
         let mut out = SegmentTables::default();
         let mut prompts = TableBuilder::new(&self.prompts);
         let mut facets = TableBuilder::new(&self.prompt_facets);
@@ -207,7 +207,7 @@ impl Reader for QwenImageBench {
         out.ids = records.iter().map(|(_, record)| record.prompt_id).collect();
         records.sort_by_key(|(line, record)| (record.prompt_id, *line));
         for (line, record) in &records {
-            self.prompt_rows(record, *line, &mut prompts, &mut facets, &mut out.notes)?;
+            self.prompt_rows(record, *line, source, &mut prompts, &mut facets, &mut out.notes)?;
         }
         pending.sort_by(|a, b| {
             let key = |reply: &Pending<'_>| (reply.prompt_id, reply.line);
@@ -216,7 +216,7 @@ impl Reader for QwenImageBench {
                 .then_with(|| self.rubric.pillars[a.pillar].name.cmp(&self.rubric.pillars[b.pillar].name))
                 .then_with(|| key(a).cmp(&key(b)))
         });
-        let (responses, judgments) = self.reply_rows(&pending, &file.options, &mut out.notes)?;
+        let (responses, judgments) = self.reply_rows(&pending, source, &file.options, &mut out.notes)?;
         out.tables = vec![
             ("prompts", prompts.finish()?),
             ("prompt_facets", facets.finish()?),
@@ -232,6 +232,7 @@ impl QwenImageBench {
         &self,
         record: &Record<'_>,
         line: u64,
+        source: &str,
         prompts: &mut TableBuilder<'_>,
         rows: &mut TableBuilder<'_>,
         notes: &mut Notes,
@@ -246,6 +247,7 @@ impl QwenImageBench {
             .int(chars(&record.prompt_en))?
             .bool(facets.is_some())?
             .text(facets.as_ref().map(metadata::digest).as_deref())?
+            .text(Some(source))?
             .int(Some(line as i64))?;
         for ((pillar, capability, facet), place) in facets.iter().flatten() {
             rows.int(Some(record.prompt_id))?
@@ -254,6 +256,7 @@ impl QwenImageBench {
                 .text(Some(capability))?
                 .text(Some(facet))?
                 .bool(place.in_rubric)?
+                .text(Some(source))?
                 .int(Some(line as i64))?;
         }
         Ok(())
@@ -262,6 +265,7 @@ impl QwenImageBench {
     fn reply_rows(
         &self,
         pending: &[Pending<'_>],
+        source: &str,
         options: &SourceOptions,
         notes: &mut Notes,
     ) -> Result<(arrow::array::RecordBatch, arrow::array::RecordBatch)> {
@@ -290,8 +294,9 @@ impl QwenImageBench {
                 .text(Some(read.official.outcome.name()))?
                 .text(read.official.reason)?
                 .text(Some(&read.official.repairs.join(",")))?
+                .text(Some(source))?
                 .int(Some(reply.line as i64))?;
-            entry_rows(&mut judgments, &read, reply, options, &pillar.name)?;
+            entry_rows(&mut judgments, &read, reply, source, options, &pillar.name)?;
         }
         Ok((responses.finish()?, judgments.finish()?))
     }
@@ -316,6 +321,7 @@ fn entry_rows(
     table: &mut TableBuilder<'_>,
     read: &Reply<'_>,
     reply: &Pending<'_>,
+    source: &str,
     options: &SourceOptions,
     pillar: &str,
 ) -> Result<()> {
@@ -333,7 +339,7 @@ fn entry_rows(
                 .text(judged.map(|(state, _)| state.name()))?
                 .int(judged.and_then(|(_, value)| value).map(i64::from))?;
         }
-        table.int(Some(reply.line as i64))?;
+        table.text(Some(source))?.int(Some(reply.line as i64))?;
     }
     Ok(())
 }
