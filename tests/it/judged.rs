@@ -1,8 +1,11 @@
 //! Judged files of one's own model: CSV, JSON lines and JSON, with the quirks that pandas leaves, beside the public file.
 
+use std::path::Path;
+
+use scorelake::ingest::Provenance;
 use serde_json::{Value, json};
 
-use super::util::{Workdir, line};
+use super::util::{Workdir, line, project};
 
 const DIMS: &str = "Quality / Realism / Physical Logic";
 
@@ -398,4 +401,18 @@ fn shifted_ids_are_told() {
         "{}",
         ran.stderr
     );
+}
+
+/// The provenance that README shows is one that is read.
+#[test]
+fn the_readme_s_provenance_is_read() {
+    let readme = std::fs::read_to_string(project().join("README.md")).unwrap();
+    let shown = readme.split("```toml\n").nth(1).and_then(|rest| rest.split("```").next()).unwrap();
+    let work = Workdir::new();
+    let path = work.write("made.toml", shown);
+    work.write("images.sha256", format!("{}  images/1.png\n", "ab".repeat(32)));
+    let provenance = Provenance::load(Path::new(&path)).unwrap();
+    assert_eq!(provenance.judge.unwrap().settings["max_new_tokens"], 4096);
+    assert_eq!(provenance.generation.unwrap().weights.unwrap(), "org/mine");
+    assert_eq!(provenance.images.unwrap().sha256.len(), 1);
 }
