@@ -76,7 +76,10 @@ impl<R: Read> Read for Bounded<R> {
             return Err(io::Error::other("row too long"));
         }
         let mut count = self.inner.read(buffer)?;
-        if count == 0 && !feed.has_ended && buffer.len() >= END.len() {
+        if count == 0 && !feed.has_ended {
+            if buffer.len() < END.len() {
+                return Err(io::Error::other("no room for the end mark"));
+            }
             feed.has_ended = true;
             buffer[..END.len()].copy_from_slice(END);
             count = END.len();

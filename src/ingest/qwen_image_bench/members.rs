@@ -107,9 +107,9 @@ fn object<'a>(text: &'a str, notes: &mut Notes) -> Result<Members<'a>, String> {
 /// A member that should be a text.
 pub(super) fn text_member(members: &Members<'_>, name: &str, notes: &mut Notes) -> Result<Option<String>, String> {
     match members.get(name).copied() {
-        None | Some(Raw::Null) => Ok(None),
-        Some(Raw::Text(raw)) => unescape(raw, notes).map(|text| Some(text.into_owned())),
+        None => Ok(None),
         Some(Raw::Other(other)) => Err(format!("`{name}` is {} where a text is due", shown(other))),
+        Some(raw) => Ok(text_of(raw, notes)?.map(Cow::into_owned)),
     }
 }
 
@@ -158,25 +158,13 @@ pub(super) fn shown(text: &str) -> String {
     out
 }
 
-/// Resolves escapes; lone surrogates become U+FFFD and are counted.
-pub(super) fn unescape<'a>(raw: RawString<'a>, notes: &mut Notes) -> Result<Cow<'a, str>, String> {
-    if !raw.escaped {
-        return Ok(Cow::Borrowed(raw.text));
-    }
-    let mut text = String::with_capacity(raw.text.len());
-    let replaced = json::decode_into(raw.text, &mut text)?;
-    notes.add(LONE_SURROGATES, u64::from(replaced));
-    Ok(Cow::Owned(text))
-}
-
-/// The text of a value; JSON that is no string stands for itself, so that the readings can say what is wrong with it.
+/// The text of a value for keeping, by [`Raw::resolved`].
 pub(super) fn text_of<'a>(raw: Raw<'a>, notes: &mut Notes) -> Result<Option<Cow<'a, str>>, String> {
-    match raw {
-        Raw::Null => Ok(None),
-        Raw::Text(raw) => unescape(raw, notes).map(Some),
-        Raw::Other(json) => {
-            notes.add(NOT_TEXT, 1);
-            unescape(RawString { text: json, escaped: false }, notes).map(Some)
-        }
-    }
+    let mut own = String::new();
+    raw.resolved(&mut own, notes).map_err(|e| e.message().to_owned())?;
+    Ok(match raw {
+        Raw::Null => None,
+        Raw::Text(RawString { escaped: true, .. }) => Some(Cow::Owned(own)),
+        Raw::Text(RawString { text, escaped: false }) | Raw::Other(text) => Some(Cow::Borrowed(text)),
+    })
 }

@@ -51,7 +51,7 @@ pub fn official(snapshot: &Snapshot, plan: &Plan, rubric: &Rubric, target: Targe
             continue;
         }
         let all: Map<String, Value> =
-            board.iter().map(|(name, scores)| (name.clone(), detail(scores, rubric))).collect();
+            board.iter().map(|(name, scores)| (name.clone(), detail(scores, rubric).into())).collect();
         files.push((target.file(&format!("scores_detail{suffix}.json")), json_text(&Value::Object(all))?));
         let mut book = board_book(&board, rubric, &mut changes)?;
         files.push((target.file(&format!("scores_result{suffix}.xlsx")), book.save_to_buffer()?));
@@ -66,10 +66,10 @@ pub fn official(snapshot: &Snapshot, plan: &Plan, rubric: &Rubric, target: Targe
                 .notes
                 .push(format!("{name}: {} also has scores from other files, they are in the pair too", entry[0]));
         }
-        let Value::Object(mut all) = detail(scores, rubric) else { continue };
         // The script writes the total last here.
-        let total = all.shift_remove("total").unwrap_or(Value::Null);
-        all.insert("total".into(), total);
+        let mut all = detail(scores, rubric);
+        all.shift_remove("total");
+        all.insert("total".into(), json!(scores.total));
         files.push((target.file(&format!("{name}_bench_scores.json")), json_text(&Value::Object(all))?));
         let mut book = model_book(scores, rubric, &mut changes)?;
         files.push((target.file(&format!("{name}_bench_scores.xlsx")), book.save_to_buffer()?));
@@ -191,7 +191,7 @@ fn pillars(rubric: &Rubric, has: impl Fn(&str) -> bool) -> Vec<&str> {
 }
 
 /// `{"total": x, "level1": {pillar: x}, "level2": {pillar: {capability: x}}}`
-fn detail(scores: &Scores, rubric: &Rubric) -> Value {
+fn detail(scores: &Scores, rubric: &Rubric) -> Map<String, Value> {
     let level1: Map<String, Value> = pillars(rubric, |pillar| scores.pillars.contains_key(pillar))
         .into_iter()
         .map(|pillar| (pillar.to_owned(), json!(scores.pillars.get(pillar))))
@@ -211,7 +211,8 @@ fn detail(scores: &Scores, rubric: &Rubric) -> Value {
             order.into_iter().chain(unknown).map(|name| (name.to_owned(), json!(found.get(name)))).collect();
         level2.insert(pillar.to_owned(), Value::Object(capabilities));
     }
-    json!({ "total": scores.total, "level1": level1, "level2": level2 })
+    let levels = [("total", json!(scores.total)), ("level1", level1.into()), ("level2", level2.into())];
+    levels.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
 }
 
 /// All models: a sheet of pillars, and one of capabilities for each pillar that has any.
@@ -309,8 +310,12 @@ fn judged_files(snapshot: &Snapshot, notes: &mut Vec<String>) -> Vec<JudgedFile>
             }
         };
         // Some systems take names for one that differ in the case of letters.
-        let free = (1..).map(|number| if number == 1 { wanted.clone() } else { format!("{wanted}-{number}") });
-        let Some(name) = free.into_iter().find(|name| taken.insert(name.to_lowercase())) else { continue };
+        let mut name = wanted.clone();
+        let mut number = 1;
+        while !taken.insert(name.to_lowercase()) {
+            number += 1;
+            name = format!("{wanted}-{number}");
+        }
         let ids = inputs.iter().map(|(_, input)| input.ids.count).sum();
         files.push(JudgedFile { name, entry: entry.clone(), ids });
     }
