@@ -13,11 +13,11 @@ use crate::lake::session::{Engine, EngineOptions};
 use crate::pipeline::{Output, Parameter, Pipeline, SqlFile};
 use crate::schema::dataset::Dataset;
 use crate::schema::{TableKind, TableSchema};
-use crate::score::register_small_tables;
+use crate::score::{PUBLISHED, register_published, register_small_tables};
 use crate::snapshot::{self, Snapshot};
 
-/// A session over everything in a lake: lake tables, rejects, the taxonomy and the latest snapshot of the default protocol
-/// under the dataset's schema, snapshots of other protocols under `<schema>_<protocol>`, stored parts under `<schema>_parts`.
+/// A session over everything in a lake and the published figures: lake tables, rejects, the taxonomy and the latest snapshot of
+/// the default protocol under the dataset's schema, snapshots of other protocols under `<schema>_<protocol>`, stored parts under `<schema>_parts`.
 pub struct Explorer {
     engine: Engine,
     /// Parts must not go while they are read.
@@ -29,7 +29,9 @@ impl Explorer {
     /// Opens the session; without a lake it can still compute.
     pub fn open(assets: &Assets, lake: Option<&Lake>, options: EngineOptions) -> Result<Self> {
         let engine = Engine::new(assets, options, "public")?;
-        let mut tables = Vec::new();
+        register_published(assets, &engine)?;
+        let published = engine.table_names(PUBLISHED).into_iter().map(|table| format!("{PUBLISHED}.{table}"));
+        let mut tables: Vec<String> = published.collect();
         let mut reading = Vec::new();
         if let Some(lake) = lake {
             for dataset in Dataset::all(assets)? {
@@ -81,9 +83,9 @@ fn register(assets: &Assets, engine: &Engine, lake: &Lake, dataset: &Dataset, ta
     register_small_tables(assets, engine, dataset)?;
     let rejects = TableSchema::load(assets, "lake", "rejects")?;
     engine.register_files(&dataset.sql_schema, &rejects, &manifest.reject_files(lake)?)?;
-    let pipeline = Pipeline::load(assets, &dataset.id)?;
+    let pipelines = Pipeline::of_dataset(assets, &dataset.id)?;
     let mut schemas = vec![dataset.sql_schema.clone()];
-    for (place, protocol) in pipeline.protocols.iter().enumerate() {
+    for (place, protocol) in pipelines.iter().flat_map(|pipeline| &pipeline.protocols).enumerate() {
         let Some(id) = snapshot::latest(lake, &dataset.id, protocol)? else { continue };
         let schema_name =
             if place == 0 { dataset.sql_schema.clone() } else { format!("{}_{protocol}", dataset.sql_schema) };
@@ -106,6 +108,7 @@ fn register(assets: &Assets, engine: &Engine, lake: &Lake, dataset: &Dataset, ta
 /// Plans a question against empty tables.
 pub fn dry_run(assets: &Assets, question: &SqlFile, options: EngineOptions) -> Result<()> {
     let engine = Engine::new(assets, options, "public")?;
+    register_published(assets, &engine)?;
     for dataset in Dataset::all(assets)? {
         let nowhere = Lake::nowhere();
         engine.register_dataset(&dataset, &nowhere, &Manifest::empty(&dataset.id))?;

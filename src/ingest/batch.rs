@@ -111,6 +111,24 @@ impl<'s> TableBuilder<'s> {
         Ok(self)
     }
 
+    /// The next cell, a boolean or none.
+    pub(crate) fn flag(&mut self, value: Option<bool>) -> Result<&mut Self> {
+        match self.column() {
+            ColumnBuilder::Bool(builder) => builder.append_option(value),
+            _ => return Err(self.misfit("bool")),
+        }
+        Ok(self)
+    }
+
+    /// The next cell, a double.
+    pub(crate) fn float(&mut self, value: Option<f64>) -> Result<&mut Self> {
+        match self.column() {
+            ColumnBuilder::Float64(builder) => builder.append_option(value),
+            _ => return Err(self.misfit("a double")),
+        }
+        Ok(self)
+    }
+
     /// The next cell, an integer.
     pub(crate) fn int(&mut self, value: Option<i64>) -> Result<&mut Self> {
         match self.column() {

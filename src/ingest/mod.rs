@@ -2,8 +2,11 @@
 //!
 //! A reader is a pure function of a segment: it may run on any thread, and what it gives depends on the text alone.
 
+pub mod artifacts;
 mod batch;
 mod ids;
+pub mod magicdata340k;
+mod members;
 mod notes;
 pub mod provenance;
 pub mod qwen_image_bench;
@@ -13,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
-use crate::source::Segment;
+use crate::source::{Location, Segment};
 
 pub(crate) use batch::TableBuilder;
 pub use ids::Ids;
@@ -36,6 +39,18 @@ pub struct SourceOptions {
     /// Judge that wrote the replies.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub judge: String,
+    /// Collection that images or questions belong to.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub collection: String,
+    /// Split of the images: train or test.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub split: String,
+    /// Regular expression that finds the generator in an image's path.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub generator_from: String,
+    /// Whether higher or lower values of a metric are better: `lower`, or `NAME=lower` separated by commas.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub direction: String,
     /// Whether the text of replies is kept.
     pub keep_text: bool,
 }
@@ -43,15 +58,24 @@ pub struct SourceOptions {
 impl SourceOptions {
     /// Whether both speak of the same entries of a board.
     pub fn is_same_entry(&self, other: &Self) -> bool {
-        let entry = |of: &Self| [&of.model, &of.lang, &of.model_revision, &of.judge].map(String::clone);
-        entry(self) == entry(other)
+        Self { keep_text: true, ..self.clone() } == Self { keep_text: true, ..other.clone() }
     }
 }
 
 impl Default for SourceOptions {
     fn default() -> Self {
         let none = String::new;
-        Self { model: none(), lang: none(), model_revision: none(), judge: none(), keep_text: true }
+        Self {
+            model: none(),
+            lang: none(),
+            model_revision: none(),
+            judge: none(),
+            collection: none(),
+            split: none(),
+            generator_from: none(),
+            direction: none(),
+            keep_text: true,
+        }
     }
 }
 
@@ -90,8 +114,14 @@ pub enum Form {
     Wide,
     /// Replies about one model, which it does not name.
     Judged,
-    /// Prompts without replies.
+    /// Prompts, questions or other things that are given to models, without what became of them.
     Metadata,
+    /// What people said: labels or ratings.
+    Human,
+    /// What one run of a judge or checker answered.
+    Answers,
+    /// What another program computed: predictions of metrics, scores.
+    Scores,
 }
 
 impl Form {
@@ -124,11 +154,15 @@ pub trait Reader: Send + Sync {
     /// record could be read.
     fn form(&self, segment: &Segment) -> Option<Form>;
 
-    /// Which of the options are about a file of this form; an error if it needs one that is not given.
-    fn classify(&self, form: Form, options: &SourceOptions) -> Result<Classified>;
+    /// Which of the options, and which names in the path, are about a file of this form; an error if it needs one that is
+    /// not given.
+    fn classify(&self, form: Form, location: &Location, options: &SourceOptions) -> Result<Classified>;
+
+    /// What kind of file a setting such as `--judge` is about; `None` if no file of this dataset has it.
+    fn setting_is_about(&self, setting: &str) -> Option<&'static str>;
 
     /// After the last segment of a source: turns what segments could not judge alone into notes.
-    fn conclude(&self, notes: &mut Notes);
+    fn conclude(&self, _notes: &mut Notes) {}
 
     /// Reads one segment of the source with this key; a record of another form than the file's is a reject.
     fn read(&self, segment: &Segment, source: &str, file: &Classified) -> Result<SegmentTables>;
@@ -138,6 +172,7 @@ pub trait Reader: Send + Sync {
 pub fn reader(assets: &Assets, dataset: &str) -> Result<Box<dyn Reader>> {
     match dataset {
         qwen_image_bench::DATASET => Ok(Box::new(qwen_image_bench::QwenImageBench::new(assets)?)),
+        magicdata340k::DATASET => Ok(Box::new(magicdata340k::MagicData340k::new(assets)?)),
         other => Err(Error::new(ErrorKind::Usage, format!("no reader for dataset `{other}`"))),
     }
 }

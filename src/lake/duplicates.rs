@@ -19,6 +19,7 @@ use super::session::{Engine, EngineOptions};
 use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::Notes;
+use crate::pipeline::SqlFile;
 use crate::schema::TableSchema;
 use crate::schema::dataset::Dataset;
 use crate::source::hex;
@@ -74,7 +75,9 @@ pub(super) fn settle(
     engine.register_batches(&parts, "repeated_keys", keys.schema(), vec![keys])?;
     let Some(repeated) = run("repeated")? else { return Ok(()) };
     let repeated = sorted(&repeated)?;
-    let aside = losers(&repeated, manifest, on_conflict)?;
+    let path = format!("{folder}/repeated_keys.sql");
+    let grain = SqlFile::parse(&path, assets.text(&path)?)?.grain;
+    let aside = losers(&repeated, manifest, on_conflict, &grain)?;
     let schema = schemas.iter().find(|schema| schema.table == "set_aside").ok_or_else(|| {
         Error::new(ErrorKind::Config, "the dataset has no schema `set_aside`").with("dataset", &manifest.dataset)
     })?;
@@ -100,14 +103,19 @@ fn sorted(rows: &RecordBatch) -> Result<RecordBatch> {
 
 fn contradiction(conflicts: &RecordBatch, manifest: &Manifest) -> Error {
     let place = |row: usize| place(manifest, &text(conflicts, 1, row), int(conflicts, 2, row));
-    Error::new(ErrorKind::Conflict, format!("{} has different facets (dims_en) in two places", text(conflicts, 0, 0)))
+    Error::new(ErrorKind::Conflict, format!("{} in two places", text(conflicts, 0, 0)))
         .with("first", place(0))
         .with("second", place(1.min(conflicts.num_rows() - 1)))
         .hint("nothing was published; keep the right one of the two")
 }
 
 /// Rows that do not count, each with its reason, in the order of the rows.
-fn losers(rows: &RecordBatch, manifest: &Manifest, on_conflict: OnConflict<'_>) -> Result<Vec<(usize, &'static str)>> {
+fn losers(
+    rows: &RecordBatch,
+    manifest: &Manifest,
+    on_conflict: OnConflict<'_>,
+    grain: &str,
+) -> Result<Vec<(usize, &'static str)>> {
     let key = &rows.columns()[..rows.num_columns() - BEHIND_KEY];
     let replies: Vec<Reply> = (0..rows.num_rows()).map(|row| Reply::new(rows, row, manifest)).collect();
     let mut aside = Vec::new();
@@ -129,7 +137,7 @@ fn losers(rows: &RecordBatch, manifest: &Manifest, on_conflict: OnConflict<'_>) 
                 if let OnConflict::RefuseFrom(new) = on_conflict
                     && [*winner, *other].iter().any(|reply| new.contains(&reply.source))
                 {
-                    return Err(conflict(rows, winner, other, manifest));
+                    return Err(conflict(rows, (winner, other), manifest, grain));
                 }
                 "different_text"
             };
@@ -168,18 +176,18 @@ impl Reply {
     }
 }
 
-fn conflict(rows: &RecordBatch, a: &Reply, b: &Reply, manifest: &Manifest) -> Error {
+fn conflict(rows: &RecordBatch, (a, b): (&Reply, &Reply), manifest: &Manifest, grain: &str) -> Error {
     let key = rows.schema().fields()[..rows.num_columns() - BEHIND_KEY]
         .iter()
         .zip(rows.columns())
         .map(|(field, column)| (field.name().clone(), arrow::util::display::array_value_to_string(column, a.row)))
         .filter_map(|(name, value)| value.ok().filter(|value| !value.is_empty()).map(|value| format!("{name}={value}")))
         .collect::<Vec<_>>();
-    Error::new(ErrorKind::Conflict, "two different replies about one image and pillar")
+    Error::new(ErrorKind::Conflict, format!("two different records about {grain}"))
         .with("item", key.join(", "))
         .with("first", place(manifest, &a.source, a.line))
         .with("second", place(manifest, &b.source, b.line))
-        .hint("nothing was published. Another judge or another revision is an entry of its own: --judge NAME, --model-revision R; another model needs another name. Otherwise --supersede lets the new file win, --on-error reject keeps the greatest SHA-256 and counts it")
+        .hint("nothing was published. Another judge or another revision is an entry of its own: --judge NAME, --model-revision R; another model, assessor or run needs another name: --model NAME. Otherwise --supersede lets the new file win, --on-error reject keeps the greatest SHA-256 and counts it")
 }
 
 /// The key and place of the rows that do not count, with their reasons.

@@ -8,7 +8,8 @@ use serde::Serialize;
 use super::session::EngineOptions;
 use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
-use crate::ingest::{Classified, Form, Notes, Provenance, Reader, SourceOptions};
+use crate::ingest::{Classified, Form, Notes, Provenance, Reader, SourceOptions, reader};
+use crate::schema::dataset::Dataset;
 use crate::source::{self, Expanded, Location, Segments};
 
 /// What a bad record does.
@@ -142,43 +143,64 @@ impl IngestRequest<'_> {
         {
             form = self.reader.form(&segment).or(form);
         }
-        let class = self.reader.classify(form.unwrap_or(Form::Metadata), &self.options);
+        if form.is_none() {
+            self.suggest(location)?;
+        }
+        let class = self.reader.classify(form.unwrap_or(Form::Metadata), location, &self.options);
         let class = class.map_err(|e| e.with("file", &location.uri))?;
         Ok(ClassifiedFile { location: location.clone(), stamp, class, is_told: form.is_some() })
     }
 
+    /// A file that nothing of this dataset is in may be one of another.
+    fn suggest(&self, location: &Location) -> Result<()> {
+        let mut segments = Segments::new(source::open(location)?.reader, location, LOOK, self.max_line);
+        let Some(segment) = segments.next()? else { return Ok(()) };
+        let own = self.reader.dataset();
+        for dataset in Dataset::all(self.assets)?.into_iter().filter(|dataset| dataset.id != own) {
+            if reader(self.assets, &dataset.id)?.form(&segment).is_some() {
+                return Err(Error::new(ErrorKind::Input, format!("this is no file of {own}, but one of {}", dataset.id))
+                    .with("file", &location.uri)
+                    .hint(format!("scorelake ingest {} {}", dataset.id, location.path.display())));
+            }
+        }
+        Ok(())
+    }
+
     fn refuse_unused(&self, files: &[ClassifiedFile]) -> Result<()> {
-        const REPLIES: &str = "a file of replies";
-        let any = |is_about: fn(&Classified) -> bool| files.iter().any(|file| is_about(&file.class));
         let options = &self.options;
-        let settings = [
-            (
-                "--model",
-                !options.model.is_empty(),
-                "a judged file of one model",
-                any(|class| !class.options.model.is_empty()),
-            ),
-            ("--judge", !options.judge.is_empty(), REPLIES, any(|class| !class.options.judge.is_empty())),
-            (
-                "--model-revision",
-                !options.model_revision.is_empty(),
-                REPLIES,
-                any(|class| !class.options.model_revision.is_empty()),
-            ),
-            ("--no-raw", !options.keep_text, REPLIES, any(|class| !class.options.keep_text)),
-            ("--provenance", self.provenance.is_some(), REPLIES, any(|class| class.takes_provenance)),
-        ];
-        for (setting, is_given, about, is_used) in settings {
+        let mut settings: Vec<(&str, bool, bool)> = SETTINGS
+            .iter()
+            .map(|(setting, value)| {
+                let is_used = files.iter().any(|file| !value(&file.class.options).is_empty());
+                (*setting, !value(options).is_empty(), is_used)
+            })
+            .collect();
+        let any = |is_about: fn(&Classified) -> bool| files.iter().any(|file| is_about(&file.class));
+        settings.push(("--no-raw", !options.keep_text, any(|class| !class.options.keep_text)));
+        settings.push(("--provenance", self.provenance.is_some(), any(|class| class.takes_provenance)));
+        for (setting, is_given, is_used) in settings {
             if is_given && !is_used {
-                return Err(Error::new(
-                    ErrorKind::Usage,
-                    format!("{setting} is not used: none of the inputs is {about}"),
-                ));
+                let message = match self.reader.setting_is_about(setting) {
+                    Some(about) => format!("{setting} is not used: none of the inputs is {about}"),
+                    None => format!("{setting} is not used: no file of {} has it", self.reader.dataset()),
+                };
+                return Err(Error::new(ErrorKind::Usage, message));
             }
         }
         Ok(())
     }
 }
+
+/// The settings that are texts.
+const SETTINGS: [(&str, fn(&SourceOptions) -> &str); 7] = [
+    ("--model", |options| &options.model),
+    ("--judge", |options| &options.judge),
+    ("--model-revision", |options| &options.model_revision),
+    ("--collection", |options| &options.collection),
+    ("--split", |options| &options.split),
+    ("--generator-from", |options| &options.generator_from),
+    ("--direction", |options| &options.direction),
+];
 
 /// Bytes that are looked at a time to tell a file's form.
 const LOOK: usize = 1 << 20;

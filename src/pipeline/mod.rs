@@ -112,8 +112,8 @@ pub struct Pipeline {
     pub name: String,
     /// Dataset id.
     pub dataset: String,
-    /// The table that a run shows.
-    pub show: String,
+    /// Result tables that a run shows: the first one that has rows; the one after it is suggested.
+    pub show: Vec<String>,
     /// Raised whenever the same rows would give other digits.
     pub metric_version: u32,
     /// Protocols; the first is the default.
@@ -139,22 +139,40 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// A built-in pipeline by dataset id, or a pipeline file by a path ending in `.toml`.
+    /// A built-in pipeline by its name or dataset id, or a pipeline file by a path ending in `.toml`.
     pub fn load(assets: &Assets, name: &str) -> Result<Self> {
         if name.ends_with(".toml") {
             let path = Path::new(name);
             let text = std::fs::read_to_string(path).map_err(|e| Error::io(path, "read the pipeline", e))?;
             return Ok(Self { path: Some(path.to_path_buf()), ..Self::parse(text, name)? });
         }
-        let dataset = Dataset::find(assets, name)
-            .map_err(|e| e.hint("give a dataset id (see `scorelake datasets`) or a pipeline file ending in .toml"))?;
-        let path = format!("pipelines/{}.toml", dataset.id);
+        let own = format!("pipelines/{name}.toml");
+        let path = if assets.list("pipelines", "toml")?.contains(&own) {
+            own
+        } else {
+            let dataset = Dataset::find(assets, name)
+                .map_err(|e| e.hint("give a dataset id (see `scorelake datasets`) or a pipeline file ending in .toml"))?;
+            format!("pipelines/{}.toml", dataset.id)
+        };
         Self::parse(assets.text(&path)?, &path)
+    }
+
+    /// The built-in pipelines of a dataset, its own one first.
+    pub fn of_dataset(assets: &Assets, dataset: &str) -> Result<Vec<Self>> {
+        let own = format!("pipelines/{dataset}.toml");
+        let all = assets.list("pipelines", "toml")?;
+        let others = all.iter().filter(|path| **path != own);
+        let all = std::iter::once(&own).chain(others).map(|path| Self::parse(assets.text(path)?, path));
+        let all = all.collect::<Result<Vec<_>>>()?;
+        Ok(all.into_iter().filter(|pipeline| pipeline.dataset == dataset).collect())
     }
 
     fn parse(text: String, path: &str) -> Result<Self> {
         let invalid = |message: String| Error::new(ErrorKind::Config, message).with("pipeline", path);
         let pipeline: Self = toml::from_str(&text).map_err(|e| invalid(e.to_string()).caused_by(e))?;
+        if pipeline.show.is_empty() {
+            return Err(invalid("`show` is empty: name the result tables that a run shows".into()));
+        }
         if pipeline.protocols.is_empty() {
             return Err(invalid("`protocols` is empty".into()));
         }

@@ -60,8 +60,8 @@ pub struct Plan {
     pub protocol: String,
     /// The dataset's default protocol.
     pub default_protocol: String,
-    /// The table that a run shows.
-    pub show: String,
+    /// Result tables that a run shows: the first one that has rows.
+    pub show: Vec<String>,
     /// Version of the metric.
     pub metric_version: u32,
     /// Values of parameters, by flat name.
@@ -123,11 +123,9 @@ impl Plan {
             require(sql.output == Output::Finding, &sql, "a finding needs `-- output: finding`")?;
             findings.push(PlannedFinding { sql, entry: entry.clone() });
         }
-        if !steps.iter().any(|step| step.name == pipeline.show && step.schema.is_some()) {
-            return Err(Error::new(
-                ErrorKind::Config,
-                format!("`show` names `{}`, which is no result table", pipeline.show),
-            ));
+        let is_result = |name: &String| steps.iter().any(|step| step.name == *name && step.schema.is_some());
+        if let Some(name) = pipeline.show.iter().find(|name| !is_result(name)) {
+            return Err(Error::new(ErrorKind::Config, format!("`show` names `{name}`, which is no result table")));
         }
         let mut plan = Self {
             name: pipeline.name.clone(),
@@ -149,7 +147,7 @@ impl Plan {
 
     /// Whether the pipeline and every query are the compiled-in ones, by content.
     fn is_built_in(&self, pipeline: &Pipeline) -> bool {
-        let path = format!("pipelines/{}.toml", self.dataset.id);
+        let path = format!("pipelines/{}.toml", pipeline.name);
         is_embedded(&path, &pipeline.text) && self.own_queries().next().is_none()
     }
 

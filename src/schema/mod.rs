@@ -21,6 +21,8 @@ pub enum TableKind {
     Lake,
     /// Filled by scoring.
     Result,
+    /// Published figures, in `data/published/`.
+    Published,
 }
 
 /// The types that tables may have: those that every Parquet reader knows.

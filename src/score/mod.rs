@@ -5,7 +5,7 @@ mod second_opinion;
 mod tables;
 
 pub use second_opinion::{Difference, OpinionTable, Ranked, compare, second_opinion};
-pub(crate) use tables::register as register_small_tables;
+pub(crate) use tables::{PUBLISHED, register as register_small_tables, register_published};
 
 use std::path::{Path, PathBuf};
 
@@ -74,6 +74,7 @@ pub fn score(
     let engine = Engine::new(assets, options, &plan.dataset.sql_schema)?;
     engine.register_dataset(&plan.dataset, lake, manifest)?;
     tables::register(assets, &engine, &plan.dataset)?;
+    tables::register_published(assets, &engine)?;
     let mut tables = Vec::new();
     for step in &plan.steps {
         if let Some(table) = run_step(&engine, plan, step, dir)? {
@@ -95,6 +96,7 @@ pub fn dry_run(assets: &Assets, plan: &Plan, options: EngineOptions) -> Result<(
     let nowhere = Lake::nowhere();
     engine.register_dataset(&plan.dataset, &nowhere, &Manifest::empty(&plan.dataset.id))?;
     tables::register(assets, &engine, &plan.dataset)?;
+    tables::register_published(assets, &engine)?;
     for step in &plan.steps {
         let frame = planned(&engine, plan, &step.sql)?;
         if let Some(schema) = &step.schema {

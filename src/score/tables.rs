@@ -10,6 +10,7 @@ use serde::Deserialize;
 use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
 use crate::lake::session::Engine;
+use crate::schema::TableSchema;
 use crate::schema::dataset::{Dataset, read_csv};
 
 #[derive(Deserialize)]
@@ -34,6 +35,26 @@ pub(crate) fn register(assets: &Assets, engine: &Engine, dataset: &Dataset) -> R
     ];
     let batch = RecordBatch::try_new(Arc::clone(&schema), columns)?;
     engine.register_batches(&dataset.sql_schema, "display_names", schema, vec![batch])
+}
+
+/// The SQL schema of published figures.
+pub(crate) const PUBLISHED: &str = "published";
+
+/// Registers `data/published/*.csv`, each with the columns that `schemas/published/` says.
+pub(crate) fn register_published(assets: &Assets, engine: &Engine) -> Result<()> {
+    engine.create_schema(PUBLISHED)?;
+    for schema in TableSchema::load_all(assets, PUBLISHED)? {
+        let path = format!("data/published/{}.csv", schema.table);
+        let invalid = |e: arrow::error::ArrowError| {
+            Error::new(ErrorKind::Config, format!("not as schemas/published/ says: {e}")).with("file", &path).caused_by(e)
+        };
+        let text = assets.text(&path)?;
+        let arrow = schema.arrow();
+        let reader = arrow::csv::ReaderBuilder::new(Arc::clone(&arrow)).with_header(true).with_header_validation(true);
+        let batches = reader.build(text.as_bytes()).map_err(invalid)?.collect::<Result<Vec<_>, _>>().map_err(invalid)?;
+        engine.register_batches(PUBLISHED, &schema.table, arrow, batches)?;
+    }
+    Ok(())
 }
 
 /// Models of a dataset and their names on boards.

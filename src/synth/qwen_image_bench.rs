@@ -7,6 +7,7 @@ use std::path::Path;
 use serde_json::{Value, json as json_value};
 
 use super::noise::{self, Draft, LONE_SURROGATE};
+use super::prose::prose;
 use super::random::Random;
 use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
@@ -250,24 +251,6 @@ const CHARACTERS: [char; 24] = [
     '一', '只', '猫', '在', '窗', '边', '看', '雪', '山', '水', '光', '影', '红', '色', '灯', '笼', '城', '市', '夜',
     '人', '物', '手', '花', '树',
 ];
-
-const WORDS: [&str; 40] = [
-    "the", "image", "shows", "a", "figure", "with", "clear", "edges", "and", "light", "from", "left", "but", "shadow",
-    "does", "not", "match", "texture", "of", "stone", "looks", "natural", "fingers", "are", "merged", "\"sign\"",
-    "reads", "almost", "right", "colour", "harmony", "is", "good", "while", "depth", "seems", "flat,", "so", "score",
-    "follows.",
-];
-
-/// Words up to a number of characters, with the line breaks and quotes that make escapes.
-fn prose(random: &mut Random, characters: usize) -> String {
-    let mut text = String::with_capacity(characters + 16);
-    while text.len() < characters {
-        text += WORDS[random.below(WORDS.len())];
-        text.push(if random.below(24) == 0 { '\n' } else { ' ' });
-    }
-    text.truncate(characters);
-    text
-}
 
 fn escaped(value: &Value) -> String {
     let text = value.to_string();

@@ -12,7 +12,7 @@ WITH conflicting AS (
 )
 
 SELECT
-    concat('prompt ', p.prompt_id) AS item,
+    concat('prompt ', p.prompt_id, ' has different facets (dims_en)') AS item,
     p.source,
     min(p.source_line) AS source_line,
     p.facets_digest

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use super::{parse_size, recorded, to_json};
+use super::{Split, parse_size, recorded, to_json};
 use crate::cli::Session;
 use crate::cli::output::Outcome;
 use crate::cli::progress::Bar;
@@ -27,7 +27,8 @@ pub(in crate::cli) struct IngestOptions {
     /// Files, directories or globs; .jsonl, .json, .csv or .tsv, plain, .gz or .zst.
     #[arg(required = true, value_name = "INPUT")]
     pub(super) inputs: Vec<String>,
-    /// Model that made the images of a judged file, which does not say it itself.
+    /// What the file is of, where it does not say so itself: the model that made its images, the assessor that predicted, the
+    /// run of answers.
     #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
     model: String,
     /// Language of the prompts of that file.
@@ -39,6 +40,18 @@ pub(in crate::cli) struct IngestOptions {
     /// Judge that wrote the replies in these files; with --model, in that model's file.
     #[arg(long, value_name = "NAME[@REV]", default_value = "", hide_default_value = true)]
     judge: String,
+    /// Collection that the questions and answers belong to; the folder's name if absent.
+    #[arg(long, value_name = "C", default_value = "", hide_default_value = true)]
+    collection: String,
+    /// Split of the images; told by the file's name if absent.
+    #[arg(long, value_enum)]
+    split: Option<Split>,
+    /// Regular expression whose first group (or whole match) in an image's path is its generator.
+    #[arg(long, value_name = "REGEX", default_value = "", hide_default_value = true)]
+    generator_from: String,
+    /// Whether higher or lower values are better: `lower` or `higher` for all metrics of these files, or NAME=lower,…
+    #[arg(long, value_name = "DIRECTION", value_parser = parse_direction)]
+    direction: Option<String>,
     /// How images and replies were made: a TOML file with [judge], [generation], [prompts], [images] and note, kept in the
     /// manifests; with --model, of that model's file.
     #[arg(long, value_name = "FILE.toml")]
@@ -67,6 +80,17 @@ enum Lang {
 enum OnErrorArg {
     Fail,
     Reject,
+}
+
+/// `lower`, `higher`, or `NAME=lower,OTHER=higher`.
+fn parse_direction(text: &str) -> Result<String, String> {
+    for part in text.split(',') {
+        let direction = part.rsplit_once('=').map_or(part, |(_, direction)| direction);
+        if !["lower", "higher"].contains(&direction) {
+            return Err(format!("`{direction}` is neither `lower` nor `higher`"));
+        }
+    }
+    Ok(text.to_owned())
 }
 
 pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome> {
@@ -107,6 +131,10 @@ pub(super) fn ingest(
             },
             model_revision: options.model_revision.clone(),
             judge: options.judge.clone(),
+            collection: options.collection.clone(),
+            split: options.split.map_or_else(String::new, |split| split.name().into()),
+            generator_from: options.generator_from.clone(),
+            direction: options.direction.clone().unwrap_or_else(String::new),
             keep_text: !options.no_raw,
         },
         provenance: options.provenance.as_deref().map(Provenance::load).transpose()?,
@@ -166,8 +194,8 @@ fn tell(session: &Session, summary: &IngestSummary) {
         }
     }
     for (reason, count) in summary.set_aside.iter() {
-        let replies = if *count == 1 { "duplicate reply" } else { "duplicate replies" };
-        printer.note(&format!("{count} {replies} set aside in the lake: {reason}"));
+        let records = if *count == 1 { "duplicate record" } else { "duplicate records" };
+        printer.note(&format!("{count} {records} set aside in the lake: {reason}"));
     }
     let (ignored, notes): (Vec<_>, Vec<_>) =
         summary.notes.iter().partition(|(note, _)| note.starts_with("key ignored: "));

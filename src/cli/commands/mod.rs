@@ -46,8 +46,26 @@ pub(super) fn parse_size(text: &str) -> Result<u64, String> {
     }
 }
 
+/// A split of a dataset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub(in crate::cli) enum Split {
+    /// What models may be trained on.
+    Train,
+    /// What they are tested on.
+    Test,
+}
+
+impl Split {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Train => "train",
+            Self::Test => "test",
+        }
+    }
+}
+
 /// A number from 0 to 1.
-fn parse_fraction(text: &str) -> Result<f64, String> {
+pub(in crate::cli) fn parse_fraction(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if (0.0..=1.0).contains(&value) => Ok(value),
         Ok(_) => Err("a number from 0 to 1".into()),

@@ -25,7 +25,7 @@ pub(in crate::cli) struct Args {
 
 pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome> {
     let dataset = Dataset::find(&session.assets, &args.dataset)?;
-    let plan = args.score.plan(session, &dataset.id)?;
+    let plan = args.score.plan(session, &dataset.id, [])?;
     let lake = Lake::create(&session.globals.lake)?;
     recorded(session, &lake, |record| {
         let summary = ingest::ingest(session, &lake, &dataset, &args.ingest)?;
@@ -43,7 +43,9 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
         }
         let whole_lake = !args.only_inputs || others == 0;
         let (published, scored) = score::score(session, &lake, &manifest, &plan, whole_lake, record)?;
-        show::table(session, &published.snapshot, &plan.show, None)?;
+        if let Some(table) = published.snapshot.shown(&plan.show) {
+            show::table(session, &published.snapshot, table, None)?;
+        }
         show::ledger_summary(session, &published.snapshot);
         score::tell_next(session, &plan, &published);
         Ok(ingest::outcome(&summary).and(scored))

@@ -5,6 +5,7 @@ use crate::cli::Session;
 use crate::cli::output::Outcome;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::dataset::Dataset;
+use crate::score::PUBLISHED;
 use crate::schema::{TableKind, TableSchema};
 
 #[derive(Debug, clap::Args)]
@@ -21,6 +22,8 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
         schemas.push(TableSchema::load(&session.assets, "lake", "rejects")?);
         tables.extend(schemas.into_iter().map(|schema| (format!("{}.{}", dataset.sql_schema, schema.table), schema)));
     }
+    let published = TableSchema::load_all(&session.assets, PUBLISHED)?;
+    tables.extend(published.into_iter().map(|schema| (format!("{PUBLISHED}.{}", schema.table), schema)));
     tables.sort_by(|a, b| a.0.cmp(&b.0));
     let Some(wanted) = &args.table else {
         let rows: Vec<_> = tables
@@ -29,6 +32,7 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
                 let kind = match schema.kind {
                     TableKind::Lake => "lake",
                     TableKind::Result => "result",
+                    TableKind::Published => "published",
                 };
                 [name, kind.into(), schema.grain, schema.key.join(", ")].map(Into::into)
             })

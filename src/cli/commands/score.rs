@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use clap::ValueEnum;
 
-use super::{parse_fraction, recorded, second_opinion, to_json};
+use super::{Split, parse_fraction, recorded, second_opinion, to_json};
 use crate::cli::Session;
 use crate::cli::output::Outcome;
 use crate::cli::progress::Bar;
@@ -24,6 +24,9 @@ pub(in crate::cli) struct Args {
     pipeline: String,
     #[command(flatten)]
     options: ScoreOptions,
+    /// Only images of this split.
+    #[arg(long, value_enum)]
+    split: Option<Split>,
     /// Engine; polars computes the headline tables a second time, on all cores, prints one and publishes nothing.
     #[arg(long, value_enum, default_value_t = EngineArg::Datafusion)]
     engine: EngineArg,
@@ -52,6 +55,12 @@ pub(in crate::cli) struct ScoreOptions {
     /// Coverage below which a model has no rank, 0 to 1.
     #[arg(long, value_name = "X", value_parser = parse_fraction)]
     min_coverage: Option<f64>,
+    /// How an assessor's text is read.
+    #[arg(long, value_enum)]
+    reading: Option<Reading>,
+    /// Prompts left out: indices separated by commas, or `listed` for those of an exclude_index.csv in the lake.
+    #[arg(long, value_name = "INDICES")]
+    exclude: Option<String>,
     /// Another value for a parameter of the pipeline.
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = parse_parameter)]
     set: Vec<(String, Parameter)>,
@@ -61,6 +70,12 @@ pub(in crate::cli) struct ScoreOptions {
 enum Facets {
     Judged,
     Metadata,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum Reading {
+    Exact,
+    Keywords,
 }
 
 /// `name=value`: an integer, a double, or a text.
@@ -76,9 +91,15 @@ pub(super) fn parse_parameter(text: &str) -> Result<(String, Parameter), String>
 
 impl ScoreOptions {
     /// The plan that these options choose.
-    pub(super) fn plan(&self, session: &Session, pipeline: &str) -> Result<Plan> {
+    pub(super) fn plan(
+        &self,
+        session: &Session,
+        pipeline: &str,
+        further: impl IntoIterator<Item = (&'static str, Parameter)>,
+    ) -> Result<Plan> {
         let pipeline = Pipeline::load(&session.assets, pipeline)?;
         let mut parameters: BTreeMap<String, Parameter> = self.set.iter().cloned().collect();
+        parameters.extend(further.into_iter().map(|(name, value)| (name.to_owned(), value)));
         if let Some(facets) = self.facets {
             let name = match facets {
                 Facets::Judged => "judged",
@@ -89,12 +110,23 @@ impl ScoreOptions {
         if let Some(min_coverage) = self.min_coverage {
             parameters.insert("min_coverage".into(), Parameter::Float(min_coverage));
         }
+        if let Some(reading) = self.reading {
+            let name = match reading {
+                Reading::Exact => "exact",
+                Reading::Keywords => "keywords",
+            };
+            parameters.insert("reading".into(), Parameter::Text(name.into()));
+        }
+        if let Some(exclude) = &self.exclude {
+            parameters.insert("exclude".into(), Parameter::Text(exclude.clone()));
+        }
         Plan::new(&session.assets, &pipeline, &Choices { protocol: self.protocol.clone(), parameters })
     }
 }
 
 pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome> {
-    let plan = args.options.plan(session, &args.pipeline)?;
+    let split = args.split.map(|split| ("split", Parameter::Text(split.name().into())));
+    let plan = args.options.plan(session, &args.pipeline, split)?;
     if args.dry_run {
         return dry_run(session, &plan);
     }
@@ -154,8 +186,8 @@ pub(super) fn score(
     drop(bar);
     session.printer.detail(&format!("seconds: {}", seconds.into_inner().1.join(", ")));
     let scored = scored?;
-    let shown = scored.tables.iter().find(|table| table.schema.table == plan.show);
-    if shown.is_none_or(|table| table.rows == 0) {
+    let has_rows = |name: &String| scored.tables.iter().any(|table| table.schema.table == *name && table.rows > 0);
+    if !plan.show.iter().any(has_rows) {
         return Err(nothing_to_score(lake, plan));
     }
     let published = snapshot::publish(lake, &staging, manifest, plan, &scored, whole_lake)?;
@@ -200,7 +232,9 @@ pub(super) fn tell_next(session: &Session, plan: &Plan, published: &Published) {
         (false, _) => format!("{}@{}", plan.dataset.id, &manifest.id[..8]),
     };
     let lake = session.lake_option();
+    let shown = published.snapshot.shown(&plan.show);
+    let next = plan.show.iter().skip_while(|name| Some(*name) != shown).nth(1).map_or("ledger", String::as_str);
     printer.note(&format!(
-        "next: scorelake{lake} show {reference} by_pillar | scorelake{lake} export {reference} --xlsx board.xlsx"
+        "next: scorelake{lake} show {reference} {next} | scorelake{lake} export {reference} --xlsx tables.xlsx"
     ));
 }

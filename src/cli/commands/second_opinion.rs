@@ -23,10 +23,12 @@ pub(super) fn print(session: &Session, lake: &Lake, plan: &Plan, table: Option<&
     let _reading = lake.reading(&plan.dataset.id)?;
     let manifest = Manifest::load(lake, &plan.dataset.id)?;
     let tables = score::second_opinion(&session.assets, lake, &manifest, plan)?;
-    if tables.iter().any(|table| table.schema.table == plan.show && table.batch.num_rows() == 0) {
+    let has_rows =
+        |name: &&String| tables.iter().any(|table| table.schema.table == **name && table.batch.num_rows() > 0);
+    let Some(first) = plan.show.iter().find(has_rows) else {
         return Err(nothing_to_score(lake, plan));
-    }
-    let wanted = table.unwrap_or(&plan.show);
+    };
+    let wanted = table.unwrap_or(first);
     let found = tables.iter().find(|table| table.schema.table == wanted).ok_or_else(|| {
         let names: Vec<_> = tables.iter().map(|table| table.schema.table.as_str()).collect();
         Error::new(ErrorKind::Usage, format!("Polars computes no table `{wanted}`"))

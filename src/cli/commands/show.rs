@@ -6,6 +6,7 @@ use super::target;
 use crate::cli::Session;
 use crate::cli::output::Outcome;
 use crate::error::Result;
+use crate::pipeline::Pipeline;
 use crate::report::Format;
 use crate::snapshot::Snapshot;
 
@@ -14,17 +15,20 @@ pub(in crate::cli) struct Args {
     /// Dataset id, with @ID for a snapshot (an id, a prefix of one, or a protocol).
     #[arg(value_name = "DATASET[@ID]")]
     target: String,
-    /// Table of the snapshot.
-    #[arg(default_value = "leaderboard")]
-    table: String,
+    /// Table of the snapshot; if absent, the one that a run shows.
+    table: Option<String>,
     /// Rows at most; 100 in tables for people, all otherwise.
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
 }
 
 pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome> {
-    let (_, snapshot) = target::find(session, &args.target)?;
-    table(session, &snapshot, &args.table, args.limit)?;
+    let (dataset, snapshot) = target::find(session, &args.target)?;
+    let shows = Pipeline::of_dataset(&session.assets, &dataset.id)?.into_iter().flat_map(|pipeline| pipeline.show);
+    let shows: Vec<String> = shows.collect();
+    // A snapshot of a pipeline of one's own may have none of them: then it has tables that the error names.
+    let name = args.table.as_ref().or_else(|| snapshot.shown(&shows)).or_else(|| shows.first());
+    table(session, &snapshot, name.map_or("leaderboard", String::as_str), args.limit)?;
     Ok(Outcome::Complete)
 }
 
@@ -56,8 +60,12 @@ pub(super) fn ledger_line(row: &Value) -> String {
     const OUTSIDE: [&str; 3] = ["unexpected", "unknown", "duplicate"];
     let count =
         |name: &str| row.get(name).map(|count| count.as_i64().map_or("—".to_owned(), |count| count.to_string()));
-    let names = ["model", "model_revision", "judge", "lang"].iter().filter_map(|key| row[*key].as_str());
-    let names: Vec<_> = names.filter(|text| !text.is_empty()).collect();
+    const NAMES: [&str; 8] = ["collection", "run", "assessor", "metric", "model", "model_revision", "judge", "lang"];
+    let names = NAMES.iter().filter_map(|key| row[*key].as_str());
+    let mut names: Vec<_> = names.filter(|text| !text.is_empty()).collect();
+    if names.is_empty() {
+        names.push("all");
+    }
     let terms: Vec<_> = SUM.iter().filter_map(|state| Some(format!("{} {state}", count(state)?))).collect();
     let expected = count("expected").unwrap_or("—".into());
     let mut line = format!("{}: {expected} expected = {}", names.join(" "), terms.join(" + "));

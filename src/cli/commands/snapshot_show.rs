@@ -111,9 +111,13 @@ fn input(account: &mut Account, input: &Input) {
     account.say_if("model revision", &input.options.model_revision);
     account.say_if("prompt language", &input.options.lang);
     account.say_if("judge", &input.options.judge);
+    account.say_if("collection", &input.options.collection);
+    account.say_if("split", &input.options.split);
+    account.say_if("generator from", &input.options.generator_from);
+    account.say_if("direction", &input.options.direction);
     let described = input.provenance.clone().unwrap_or_default();
-    // Metadata has no judge to be told of; any other input has one.
-    if input.form != Form::Metadata {
+    // Only replies have a judge to be told of.
+    if matches!(input.form, Form::Wide | Form::Judged | Form::Answers) {
         maker(account, "judge", described.judge.as_ref());
         maker(account, "generation", described.generation.as_ref());
         match &described.images {

@@ -18,7 +18,8 @@ pub(super) fn split<'a>(session: &Session, target: &'a str) -> Result<(Dataset, 
 /// The snapshot that a target names.
 pub(super) fn find(session: &Session, target: &str) -> Result<(Dataset, Snapshot)> {
     let (dataset, reference) = split(session, target)?;
-    let pipeline = Pipeline::load(&session.assets, &dataset.id)?;
-    let snapshot = snapshot::find(&session.lake()?, &dataset.id, &pipeline.protocols, reference)?;
+    let pipelines = Pipeline::of_dataset(&session.assets, &dataset.id)?;
+    let protocols: Vec<String> = pipelines.into_iter().flat_map(|pipeline| pipeline.protocols).collect();
+    let snapshot = snapshot::find(&session.lake()?, &dataset.id, &protocols, reference)?;
     Ok((dataset, snapshot))
 }

@@ -5,7 +5,7 @@
 
 use std::borrow::Cow;
 
-use super::members::{Members, Raw, note_ignored, prompt_id, shown, text_member, text_of};
+use crate::ingest::members::{Members, Raw, note_ignored, prompt_id, shown, text_member, text_of};
 use super::{Record, RecordReply, ReplyText, reply};
 use crate::ingest::{Notes, SourceOptions};
 use crate::python;

@@ -2,7 +2,6 @@
 
 pub mod cell;
 mod judged;
-mod members;
 pub mod metadata;
 mod official;
 pub mod reply;
@@ -13,14 +12,14 @@ use std::borrow::Cow;
 
 use sha2::{Digest, Sha256};
 
-use self::members::Raw;
+use crate::ingest::members::{self, Raw};
 use self::reply::Reply;
 use super::{Classified, Form, Notes, Reader, Reject, SegmentTables, SourceOptions, TableBuilder};
 use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::TableSchema;
 use crate::schema::taxonomy::Rubric;
-use crate::source::{Content, Segment, hex};
+use crate::source::{Content, Location, Segment, hex};
 
 /// The dataset's id.
 pub const DATASET: &str = "qwen-image-bench";
@@ -164,7 +163,15 @@ impl Reader for QwenImageBench {
         found
     }
 
-    fn classify(&self, form: Form, options: &SourceOptions) -> Result<Classified> {
+    fn setting_is_about(&self, setting: &str) -> Option<&'static str> {
+        match setting {
+            "--model" => Some("a judged file of one model"),
+            "--judge" | "--model-revision" | "--no-raw" | "--provenance" => Some("a file of replies"),
+            _ => None,
+        }
+    }
+
+    fn classify(&self, form: Form, _location: &Location, options: &SourceOptions) -> Result<Classified> {
         // With --model, what is said of models, judge and provenance is about that model's file alone.
         let is_about_one = !options.model.is_empty();
         match form {
@@ -178,7 +185,7 @@ impl Reader for QwenImageBench {
                 Ok(Classified { form, options, takes_provenance: false })
             }
             Form::Wide => Ok(Classified { form, options: options.clone(), takes_provenance: true }),
-            Form::Metadata => Ok(Classified { form, options: SourceOptions::default(), takes_provenance: false }),
+            _ => Ok(Classified { form, options: SourceOptions::default(), takes_provenance: false }),
         }
     }
 

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::members::{Members, Raw, keys, note_ignored, prompt_id, text_member};
+use crate::ingest::members::{Members, Raw, keys, note_ignored, prompt_id, text_member};
 use super::{Record, RecordReply, ReplyText};
 use crate::ingest::Notes;
 use crate::schema::taxonomy::Rubric;

@@ -1,33 +1,19 @@
-//! `scorelake synth`
+//! `scorelake synth qwen-image-bench`
 
-use std::fs::File;
-use std::io::{self, BufWriter, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use clap::Subcommand;
 use serde::Deserialize;
 
-use super::parse_fraction;
+use super::{write_file, write_to};
 use crate::cli::Session;
+use crate::cli::commands::parse_fraction;
 use crate::cli::output::Outcome;
-use crate::error::{Error, Result};
+use crate::error::Result;
 use crate::schema::dataset::read_csv;
 use crate::synth::qwen_image_bench::{Generator, JudgedForm, Options};
 
 #[derive(Debug, clap::Args)]
-pub(in crate::cli) struct Args {
-    #[command(subcommand)]
-    dataset: Synth,
-}
-
-#[derive(Debug, Subcommand)]
-enum Synth {
-    /// Wide lines of judge responses.
-    QwenImageBench(QwenImageBench),
-}
-
-#[derive(Debug, clap::Args)]
-struct QwenImageBench {
+pub(super) struct Args {
     /// Prompts.
     #[arg(long, default_value_t = 1000)]
     rows: u64,
@@ -67,8 +53,7 @@ struct Model {
     display_name: String,
 }
 
-pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome> {
-    let Synth::QwenImageBench(args) = &args.dataset;
+pub(super) fn execute(session: &Session, args: &Args) -> Result<Outcome> {
     let options = Options {
         rows: args.rows,
         models: names(session, args.models as usize)?,
@@ -86,16 +71,7 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
         let form = if is_csv { JudgedForm::Csv } else { JudgedForm::Lines };
         write_file(path, |out| generator.write_judged(out, form))?;
     }
-    match &args.output {
-        Some(path) => write_file(path, |out| generator.write(out))?,
-        None => {
-            let mut out = BufWriter::with_capacity(1 << 20, io::stdout().lock());
-            match generator.write(&mut out).and_then(|()| out.flush()) {
-                Err(e) if e.kind() == io::ErrorKind::BrokenPipe => {}
-                other => other.map_err(|e| Error::io("stdout", "write", e))?,
-            }
-        }
-    }
+    write_to(args.output.as_deref(), |out| generator.write(out))?;
     Ok(Outcome::Complete)
 }
 
@@ -106,10 +82,4 @@ fn names(session: &Session, count: usize) -> Result<Vec<String>> {
     models.dedup_by(|later, first| later.display_name == first.display_name);
     let known = models.into_iter().map(|model| model.model);
     Ok(known.chain((1..).map(|number| format!("Model-{number}"))).take(count).collect())
-}
-
-fn write_file(path: &Path, write: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> Result<()> {
-    let file = File::create(path).map_err(|e| Error::io(path, "write", e))?;
-    let mut out = BufWriter::with_capacity(1 << 20, file);
-    write(&mut out).and_then(|()| out.flush()).map_err(|e| Error::io(path, "write", e))
 }

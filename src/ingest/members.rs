@@ -10,7 +10,7 @@ use crate::source::{Content, Row};
 
 /// A member's value, not yet unescaped.
 #[derive(Debug, Clone, Copy)]
-pub(super) enum Raw<'a> {
+pub(in crate::ingest) enum Raw<'a> {
     Text(RawString<'a>),
     Null,
     /// Any other JSON, as text.
@@ -20,7 +20,7 @@ pub(super) enum Raw<'a> {
 impl<'a> Raw<'a> {
     /// Its text, in `scratch` if it had escapes. JSON that is no string stands for itself, so that the readings can say what
     /// is wrong with it; lone surrogates become U+FFFD and are counted.
-    pub(super) fn resolved<'s>(self, scratch: &'s mut String, notes: &mut Notes) -> Result<Option<&'s str>>
+    pub(in crate::ingest) fn resolved<'s>(self, scratch: &'s mut String, notes: &mut Notes) -> Result<Option<&'s str>>
     where
         'a: 's,
     {
@@ -45,10 +45,10 @@ const LONE_SURROGATES: &str = "lone surrogates replaced by U+FFFD";
 const NOT_TEXT: &str = "values that are JSON where a text is due, read as text";
 
 /// Members by name.
-pub(super) type Members<'a> = BTreeMap<Cow<'a, str>, Raw<'a>>;
+pub(in crate::ingest) type Members<'a> = BTreeMap<Cow<'a, str>, Raw<'a>>;
 
 /// The members of a record; the error is the reason of a reject.
-pub(super) fn members<'a>(content: Content<'a>, notes: &mut Notes) -> Result<Members<'a>, String> {
+pub(in crate::ingest) fn members<'a>(content: Content<'a>, notes: &mut Notes) -> Result<Members<'a>, String> {
     match content {
         Content::Json(bytes) => {
             let text = std::str::from_utf8(bytes)
@@ -105,7 +105,7 @@ fn object<'a>(text: &'a str, notes: &mut Notes) -> Result<Members<'a>, String> {
 }
 
 /// A member that should be a text.
-pub(super) fn text_member(members: &Members<'_>, name: &str, notes: &mut Notes) -> Result<Option<String>, String> {
+pub(in crate::ingest) fn text_member(members: &Members<'_>, name: &str, notes: &mut Notes) -> Result<Option<String>, String> {
     match members.get(name).copied() {
         None => Ok(None),
         Some(Raw::Other(other)) => Err(format!("`{name}` is {} where a text is due", shown(other))),
@@ -114,7 +114,7 @@ pub(super) fn text_member(members: &Members<'_>, name: &str, notes: &mut Notes) 
 }
 
 /// The member `ID`: 7, "7", 7.0 and "7.0" are one.
-pub(super) fn prompt_id(members: &Members<'_>) -> Result<i64, String> {
+pub(in crate::ingest) fn prompt_id(members: &Members<'_>) -> Result<i64, String> {
     let text = match members.get("ID") {
         None => return Err(format!("no ID: the record has the keys {}", keys(members))),
         Some(Raw::Null) => return Err("ID is null".into()),
@@ -130,14 +130,14 @@ pub(super) fn prompt_id(members: &Members<'_>) -> Result<i64, String> {
 }
 
 /// Counts the members that nothing reads, by name.
-pub(super) fn note_ignored(members: &Members<'_>, is_read: impl Fn(&str) -> bool, notes: &mut Notes) {
+pub(in crate::ingest) fn note_ignored(members: &Members<'_>, is_read: impl Fn(&str) -> bool, notes: &mut Notes) {
     for key in members.keys().filter(|key| !is_read(key)) {
         notes.add_listed("key ignored: ", &shown(key), 1);
     }
 }
 
 /// The names, for messages.
-pub(super) fn keys(members: &Members<'_>) -> String {
+pub(in crate::ingest) fn keys(members: &Members<'_>) -> String {
     let mut keys: Vec<_> = members.keys().take(12).map(|key| shown(key)).collect();
     if members.len() > keys.len() {
         keys.push("…".into());
@@ -146,7 +146,7 @@ pub(super) fn keys(members: &Members<'_>) -> String {
 }
 
 /// A text for a message: short and free of control characters.
-pub(super) fn shown(text: &str) -> String {
+pub(in crate::ingest) fn shown(text: &str) -> String {
     let mut out: String = text
         .chars()
         .take(60)
@@ -159,7 +159,7 @@ pub(super) fn shown(text: &str) -> String {
 }
 
 /// The text of a value for keeping, by [`Raw::resolved`].
-pub(super) fn text_of<'a>(raw: Raw<'a>, notes: &mut Notes) -> Result<Option<Cow<'a, str>>, String> {
+pub(in crate::ingest) fn text_of<'a>(raw: Raw<'a>, notes: &mut Notes) -> Result<Option<Cow<'a, str>>, String> {
     let mut own = String::new();
     raw.resolved(&mut own, notes).map_err(|e| e.message().to_owned())?;
     Ok(match raw {
@@ -167,4 +167,45 @@ pub(super) fn text_of<'a>(raw: Raw<'a>, notes: &mut Notes) -> Result<Option<Cow<
         Raw::Text(RawString { escaped: true, .. }) => Some(Cow::Owned(own)),
         Raw::Text(RawString { text, escaped: false }) | Raw::Other(text) => Some(Cow::Borrowed(text)),
     })
+}
+
+/// A member that should be a number; a number written as text is one. NaN and infinities come as they are.
+pub(in crate::ingest) fn number_member(members: &Members<'_>, name: &str) -> Result<Option<f64>, String> {
+    let text = match members.get(name) {
+        None | Some(Raw::Null) => return Ok(None),
+        Some(Raw::Text(raw)) => raw.text.trim(),
+        Some(Raw::Other(text)) => text.trim(),
+    };
+    if text.is_empty() {
+        return Ok(None);
+    }
+    let number = match json::parse(text).map(|node| node.value) {
+        Ok(Value::Int(digits)) => digits.parse().ok(),
+        Ok(Value::Float(value)) => Some(value),
+        // Tables write what JSON does not: `.5`, `nan`.
+        _ => text.parse().ok(),
+    };
+    number.map(Some).ok_or_else(|| format!("`{name}` is {} where a number is due", shown(text)))
+}
+
+/// A member that should be an integer: 7, "7", 7.0 and "7.0" are one.
+pub(in crate::ingest) fn integer_member(members: &Members<'_>, name: &str) -> Result<Option<i64>, String> {
+    match number_member(members, name)? {
+        None => Ok(None),
+        Some(value) if value.fract() == 0.0 && value.abs() < 9.0e15 => Ok(Some(value as i64)),
+        Some(value) => Err(format!("`{name}` is {value} where an integer is due")),
+    }
+}
+
+/// The first member of these names that is there and no null.
+pub(in crate::ingest) fn first_of<'n>(members: &Members<'_>, names: &[&'n str]) -> Option<&'n str> {
+    names.iter().copied().find(|name| members.get(*name).is_some_and(|raw| !matches!(raw, Raw::Null)))
+}
+
+/// A member's JSON; a text that holds JSON is that JSON, as files that were written twice have it.
+pub(in crate::ingest) fn json_text<'a>(raw: Raw<'a>, notes: &mut Notes) -> Result<Option<Cow<'a, str>>, String> {
+    match raw {
+        Raw::Other(text) => Ok(Some(Cow::Borrowed(text))),
+        other => text_of(other, notes),
+    }
 }
