@@ -5,8 +5,10 @@
 pub mod artifacts;
 mod batch;
 mod ids;
+pub mod magicbench;
 pub mod magicdata340k;
 mod members;
+mod names;
 mod notes;
 pub mod provenance;
 pub mod qwen_image_bench;
@@ -172,6 +174,7 @@ pub trait Reader: Send + Sync {
 pub fn reader(assets: &Assets, dataset: &str) -> Result<Box<dyn Reader>> {
     match dataset {
         qwen_image_bench::DATASET => Ok(Box::new(qwen_image_bench::QwenImageBench::new(assets)?)),
+        magicbench::DATASET => Ok(Box::new(magicbench::MagicBench::new(assets)?)),
         magicdata340k::DATASET => Ok(Box::new(magicdata340k::MagicData340k::new(assets)?)),
         other => Err(Error::new(ErrorKind::Usage, format!("no reader for dataset `{other}`"))),
     }
