@@ -4,6 +4,7 @@
 
 pub mod assets;
 pub mod cli;
+pub mod correlation;
 pub mod error;
 pub mod exact;
 pub mod explore;

@@ -2,8 +2,10 @@
 //!
 //! A reader is a pure function of a segment: it may run on any thread, and what it gives depends on the text alone.
 
+pub mod agiqa_3k;
 pub mod artifacts;
 mod batch;
+mod direction;
 mod ids;
 pub mod magicbench;
 pub mod magicdata340k;
@@ -118,8 +120,10 @@ pub enum Form {
     Judged,
     /// Prompts, questions or other things that are given to models, without what became of them.
     Metadata,
-    /// What people said: labels or ratings.
+    /// What people said of images: labels or mean opinion scores.
     Human,
+    /// Single ratings of people.
+    Ratings,
     /// What one run of a judge or checker answered.
     Answers,
     /// What another program computed: predictions of metrics, scores.
@@ -174,6 +178,7 @@ pub trait Reader: Send + Sync {
 pub fn reader(assets: &Assets, dataset: &str) -> Result<Box<dyn Reader>> {
     match dataset {
         qwen_image_bench::DATASET => Ok(Box::new(qwen_image_bench::QwenImageBench::new(assets)?)),
+        agiqa_3k::DATASET => Ok(Box::new(agiqa_3k::Agiqa3k::new(assets)?)),
         magicbench::DATASET => Ok(Box::new(magicbench::MagicBench::new(assets)?)),
         magicdata340k::DATASET => Ok(Box::new(magicdata340k::MagicData340k::new(assets)?)),
         other => Err(Error::new(ErrorKind::Usage, format!("no reader for dataset `{other}`"))),

@@ -23,6 +23,7 @@ use super::manifest::Manifest;
 use super::{Lake, bind, parquet};
 use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
+use crate::correlation::{agreement, krcc, plcc, srcc};
 use crate::exact::{exact_avg, exact_sum};
 use crate::pipeline::{Output, Parameter, SqlFile};
 use crate::schema::dataset::Dataset;
@@ -80,7 +81,9 @@ impl Engine {
         #[expect(clippy::disallowed_methods, reason = "this is the one place")]
         let context = SessionContext::new_with_state(state);
         context.register_udaf(exact_sum());
-        context.register_udaf(exact_avg());
+        for aggregate in [exact_avg(), srcc(), krcc(), plcc(), agreement()] {
+            context.register_udaf(aggregate);
+        }
         Ok(Self { context, runtime, assets: assets.clone(), files: RefCell::new(Vec::new()) })
     }
 

@@ -1,0 +1,268 @@
+//! The five-parameter logistic map of a metric to human scores that image quality studies fit before Pearson's coefficient:
+//! b1 (1/2 − 1/(1 + exp(b2 (x − b3)))) + b4 x + b5 (VQEG 2003; Sheikh, Sabir and Bovik 2006).
+//!
+//! The fit has several local minima, and with b2 free often none that is global but a jump between two points. So what comes out
+//! is defined by what is done: x is standardised by its population deviation; from each of a fixed list of (b2, b3) the other
+//! three parameters are solved for, which covers both signs; the best of these are refined by Levenberg-Marquardt (Marquardt 1963)
+//! on the normal equations of sorted pairs, with |b2| of standardised x at most 100; of the runs that converged the one with the
+//! least squares is taken.
+
+use super::pearson::{Sum, pearson, sum};
+use super::{Pairs, Undefined};
+
+/// Slopes of standardised x that runs start from.
+const SLOPES: [f64; 7] = [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
+/// Places, as quantiles of x.
+const PLACES: [f64; 7] = [0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95];
+/// Starts that are refined.
+const REFINED: usize = 8;
+/// Steepest slope of standardised x.
+const STEEPEST: f64 = 100.0;
+/// Steps of a run at most.
+const STEPS: u32 = 300;
+/// A run has converged when no parameter's gradient, relative to its column and the residuals, is larger.
+const GRADIENT: f64 = 1e-7;
+/// Pairs below which five parameters say nothing.
+const FEWEST: usize = 6;
+
+/// A fitted map.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fit {
+    /// b1 to b5 for x as it came; b2 is positive.
+    pub betas: [f64; 5],
+    /// Sum of squared residuals.
+    pub sse: f64,
+    /// √(sse / n).
+    pub rmse: f64,
+    /// Pearson's coefficient of mapped predictions and human scores; none if the map is constant.
+    pub plcc: Option<f64>,
+    /// Slope of the start that won, of standardised x.
+    pub start_slope: f64,
+    /// Place of the start that won, as a quantile of x.
+    pub start_place: f64,
+    /// Steps of the run that won.
+    pub iterations: u32,
+    /// Whether that run converged.
+    pub converged: bool,
+}
+
+/// Why there is no fit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Unfitted {
+    /// Fewer than 6 pairs.
+    TooFew,
+    /// A coefficient is undefined.
+    Undefined(Undefined),
+    /// No start can be solved for: fewer than 3 different predictions, or values beyond the range of doubles when squared.
+    Singular,
+}
+
+impl std::fmt::Display for Unfitted {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::TooFew => write!(f, "no fit to fewer than {FEWEST} pairs"),
+            Self::Undefined(undefined) => undefined.fmt(f),
+            Self::Singular => f.write_str("no fit: fewer than 3 different predictions"),
+        }
+    }
+}
+
+/// Fits the map.
+pub fn fit(pairs: &Pairs) -> Result<Fit, Unfitted> {
+    pairs.require_spread().map_err(Unfitted::Undefined)?;
+    if pairs.len() < FEWEST {
+        return Err(Unfitted::TooFew);
+    }
+    let n = pairs.len() as f64;
+    // In units of the largest value, so that squares neither overflow nor vanish.
+    let unit = pairs.x.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
+    let mean = sum(pairs.x.iter().map(|x| x / unit)) / n;
+    let deviation = (sum(pairs.x.iter().map(|x| (x / unit - mean) * (x / unit - mean))) / n).sqrt();
+    let z: Vec<f64> = pairs.x.iter().map(|x| (x / unit - mean) / deviation).collect();
+    let problem = Problem { z: &z, y: &pairs.y };
+    let mut starts: Vec<(f64, [f64; 5], f64, f64)> = Vec::new();
+    for slope in SLOPES {
+        for place in PLACES {
+            let at = ((place * (n - 1.0)).round() as usize).min(z.len() - 1);
+            if let Some(betas) = problem.projected(slope, z[at]) {
+                starts.push((problem.sse(&betas), betas, slope, place));
+            }
+        }
+    }
+    starts.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let runs = starts.iter().take(REFINED).map(|(_, betas, slope, place)| (problem.refined(*betas), *slope, *place));
+    // The first of equals, so the order of the starts decides and nothing else.
+    let best = runs.min_by(|(a, ..), (b, ..)| (!a.converged).cmp(&!b.converged).then(a.sse.total_cmp(&b.sse)));
+    let Some((run, start_slope, start_place)) = best else { return Err(Unfitted::Singular) };
+    let mapped: Vec<f64> = z.iter().map(|z| value(&run.betas, *z)).collect();
+    let is_constant = mapped.windows(2).all(|pair| pair[0] == pair[1]);
+    Ok(Fit {
+        betas: raw(run.betas, mean * unit, deviation * unit),
+        sse: run.sse,
+        rmse: (run.sse / n).sqrt(),
+        plcc: (!is_constant).then(|| pearson(&mapped, &pairs.y)),
+        start_slope,
+        start_place,
+        iterations: run.iterations,
+        converged: run.converged,
+    })
+}
+
+/// Parameters of standardised x as those of raw x, with b2 positive: (b1, b2) and (−b1, −b2) are one curve.
+fn raw([b1, b2, b3, b4, b5]: [f64; 5], mean: f64, deviation: f64) -> [f64; 5] {
+    let sign = if b2 < 0.0 { -1.0 } else { 1.0 };
+    [sign * b1, sign * b2 / deviation, b3 * deviation + mean, b4 / deviation, b5 - b4 * mean / deviation]
+}
+
+fn value(&[b1, b2, b3, b4, b5]: &[f64; 5], z: f64) -> f64 {
+    b1 * (0.5 - 1.0 / (1.0 + libm::exp(b2 * (z - b3)))) + b4 * z + b5
+}
+
+struct Problem<'a> {
+    z: &'a [f64],
+    y: &'a [f64],
+}
+
+struct Run {
+    betas: [f64; 5],
+    sse: f64,
+    iterations: u32,
+    converged: bool,
+}
+
+/// Normal equations at a point.
+struct Equations {
+    matrix: [[f64; 5]; 5],
+    gradient: [f64; 5],
+    sse: f64,
+}
+
+impl Problem<'_> {
+    fn pairs(&self) -> impl Iterator<Item = (f64, f64)> {
+        self.z.iter().copied().zip(self.y.iter().copied())
+    }
+
+    fn sse(&self, betas: &[f64; 5]) -> f64 {
+        sum(self.pairs().map(|(z, y)| {
+            let residual = y - value(betas, z);
+            residual * residual
+        }))
+    }
+
+    /// The best b1, b4 and b5 for a given slope and place: a linear problem.
+    fn projected(&self, slope: f64, place: f64) -> Option<[f64; 5]> {
+        let mut matrix = [[Sum::default(); 3]; 3];
+        let mut right = [Sum::default(); 3];
+        for (z, y) in self.pairs() {
+            let row = [0.5 - 1.0 / (1.0 + libm::exp(slope * (z - place))), z, 1.0];
+            for i in 0..3 {
+                right[i].add(row[i] * y);
+                for j in 0..=i {
+                    matrix[i][j].add(row[i] * row[j]);
+                }
+            }
+        }
+        let mut solved = matrix.map(|row| row.map(Sum::value));
+        (0..3).for_each(|i| (0..i).for_each(|j| solved[j][i] = solved[i][j]));
+        let [b1, b4, b5] = solve(solved, right.map(Sum::value))?;
+        Some([b1, slope, place, b4, b5])
+    }
+
+    fn equations(&self, betas: &[f64; 5]) -> Equations {
+        let [b1, b2, b3, ..] = *betas;
+        let mut matrix = [[0.0; 5]; 5];
+        let mut gradient = [0.0; 5];
+        let mut squares = Sum::default();
+        for (z, y) in self.pairs() {
+            let s = 1.0 / (1.0 + libm::exp(b2 * (z - b3)));
+            let slope = b1 * s * (1.0 - s);
+            let row = [0.5 - s, slope * (z - b3), -slope * b2, z, 1.0];
+            let residual = y - (b1 * (0.5 - s) + betas[3] * z + betas[4]);
+            squares.add(residual * residual);
+            for i in 0..5 {
+                gradient[i] += row[i] * residual;
+                for j in 0..=i {
+                    matrix[i][j] += row[i] * row[j];
+                }
+            }
+        }
+        (0..5).for_each(|i| (0..i).for_each(|j| matrix[j][i] = matrix[i][j]));
+        Equations { matrix, gradient, sse: squares.value() }
+    }
+
+    fn refined(&self, start: [f64; 5]) -> Run {
+        let mut betas = start;
+        let mut at = self.equations(&betas);
+        let mut damping = 1e-3;
+        let mut iterations = 0;
+        while iterations < STEPS {
+            iterations += 1;
+            let mut damped = at.matrix;
+            (0..5).for_each(|i| damped[i][i] += damping * at.matrix[i][i].max(1e-300));
+            let step = solve(damped, at.gradient);
+            let next = step.map(|step| std::array::from_fn::<f64, 5, _>(|i| betas[i] + step[i]));
+            let better = next.filter(|next| next.iter().all(|beta| beta.is_finite()) && next[1].abs() <= STEEPEST).and_then(|next| {
+                let there = self.equations(&next);
+                (there.sse <= at.sse).then_some((next, there))
+            });
+            match better {
+                Some((next, there)) => {
+                    let gained = (at.sse - there.sse) / at.sse.max(f64::MIN_POSITIVE);
+                    (betas, at) = (next, there);
+                    damping = (damping / 10.0).max(1e-15);
+                    if gained < 1e-15 && is_flat(&at) {
+                        break;
+                    }
+                }
+                None => {
+                    damping *= 10.0;
+                    if damping > 1e12 {
+                        break;
+                    }
+                }
+            }
+        }
+        Run { converged: is_flat(&at), betas, sse: at.sse, iterations }
+    }
+}
+
+/// Whether the residuals are at right angles to every column.
+fn is_flat(at: &Equations) -> bool {
+    let residuals = at.sse.sqrt();
+    (0..5).all(|i| at.gradient[i].abs() <= GRADIENT * at.matrix[i][i].sqrt() * residuals)
+}
+
+/// Solves a symmetric positive definite system by Cholesky's decomposition, scaled to a unit diagonal; `None` if it is singular.
+fn solve<const N: usize>(matrix: [[f64; N]; N], right: [f64; N]) -> Option<[f64; N]> {
+    let scale: [f64; N] = std::array::from_fn(|i| matrix[i][i].sqrt());
+    if scale.iter().any(|scale| !scale.is_finite() || *scale <= 0.0) {
+        return None;
+    }
+    let mut lower = [[0.0; N]; N];
+    for i in 0..N {
+        for j in 0..=i {
+            let mut rest = matrix[i][j] / (scale[i] * scale[j]);
+            (0..j).for_each(|k| rest -= lower[i][k] * lower[j][k]);
+            if i == j {
+                if rest <= 1e-14 {
+                    return None;
+                }
+                lower[i][i] = rest.sqrt();
+            } else {
+                lower[i][j] = rest / lower[j][j];
+            }
+        }
+    }
+    let mut solution = [0.0; N];
+    for i in 0..N {
+        let mut rest = right[i] / scale[i];
+        (0..i).for_each(|k| rest -= lower[i][k] * solution[k]);
+        solution[i] = rest / lower[i][i];
+    }
+    for i in (0..N).rev() {
+        (i + 1..N).for_each(|k| solution[i] -= lower[k][i] * solution[k]);
+        solution[i] /= lower[i][i];
+    }
+    (0..N).for_each(|i| solution[i] /= scale[i]);
+    Some(solution)
+}
