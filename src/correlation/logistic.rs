@@ -4,8 +4,8 @@
 //! The fit has several local minima, and with b2 free often none that is global but a jump between two points. So what comes out
 //! is defined by what is done: x is standardised by its population deviation; from each of a fixed list of (b2, b3) the other
 //! three parameters are solved for, which covers both signs; the best of these are refined by Levenberg-Marquardt (Marquardt 1963)
-//! on the normal equations of sorted pairs, with |b2| of standardised x at most 100; of the runs that converged the one with the
-//! least squares is taken.
+//! on the normal equations of sorted pairs, with b2 of standardised x above 0 and at most 100; of the runs that converged the one
+//! with the least squares is taken.
 
 use super::pearson::{Sum, pearson, sum};
 use super::{Pairs, Undefined};
@@ -15,13 +15,13 @@ const SLOPES: [f64; 7] = [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
 /// Places, as quantiles of x.
 const PLACES: [f64; 7] = [0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95];
 /// Starts that are refined.
-const REFINED: usize = 8;
+const REFINED: usize = 6;
 /// Steepest slope of standardised x.
 const STEEPEST: f64 = 100.0;
 /// Steps of a run at most.
-const STEPS: u32 = 300;
+const STEPS: u32 = 200;
 /// A run has converged when no parameter's gradient, relative to its column and the residuals, is larger.
-const GRADIENT: f64 = 1e-7;
+const GRADIENT: f64 = 1e-8;
 /// Pairs below which five parameters say nothing.
 const FEWEST: usize = 6;
 
@@ -190,36 +190,31 @@ impl Problem<'_> {
         Equations { matrix, gradient, sse: squares.value() }
     }
 
+    /// Levenberg-Marquardt over slope and place alone: the other three are solved for at every point (variable projection,
+    /// Golub and Pereyra 1973), which keeps runs out of the long valleys that five free parameters have.
     fn refined(&self, start: [f64; 5]) -> Run {
         let mut betas = start;
         let mut at = self.equations(&betas);
         let mut damping = 1e-3;
         let mut iterations = 0;
-        while iterations < STEPS {
+        while iterations < STEPS && damping < 1e10 {
             iterations += 1;
             let mut damped = at.matrix;
-            (0..5).for_each(|i| damped[i][i] += damping * at.matrix[i][i].max(1e-300));
-            let step = solve(damped, at.gradient);
-            let next = step.map(|step| std::array::from_fn::<f64, 5, _>(|i| betas[i] + step[i]));
-            let better = next.filter(|next| next.iter().all(|beta| beta.is_finite()) && next[1].abs() <= STEEPEST).and_then(|next| {
+            [1, 2].into_iter().for_each(|i| damped[i][i] *= 1.0 + damping);
+            let next = solve(damped, at.gradient).map(|step| (betas[1] + step[1], betas[2] + step[2]));
+            let better = next.filter(|(slope, _)| *slope > 0.0 && *slope <= STEEPEST).and_then(|(slope, place)| {
+                let next = self.projected(slope, place)?;
                 let there = self.equations(&next);
                 (there.sse <= at.sse).then_some((next, there))
             });
-            match better {
-                Some((next, there)) => {
-                    let gained = (at.sse - there.sse) / at.sse.max(f64::MIN_POSITIVE);
-                    (betas, at) = (next, there);
-                    damping = (damping / 10.0).max(1e-15);
-                    if gained < 1e-15 && is_flat(&at) {
-                        break;
-                    }
-                }
-                None => {
-                    damping *= 10.0;
-                    if damping > 1e12 {
-                        break;
-                    }
-                }
+            let Some((next, there)) = better else {
+                damping *= 8.0;
+                continue;
+            };
+            (betas, at) = (next, there);
+            damping = (damping / 10.0).max(1e-12);
+            if is_flat(&at) {
+                break;
             }
         }
         Run { converged: is_flat(&at), betas, sse: at.sse, iterations }

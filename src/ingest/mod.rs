@@ -6,6 +6,7 @@ pub mod agiqa_3k;
 pub mod artifacts;
 mod batch;
 mod direction;
+pub mod fager;
 mod ids;
 pub mod magicbench;
 pub mod magicdata340k;
@@ -179,6 +180,7 @@ pub fn reader(assets: &Assets, dataset: &str) -> Result<Box<dyn Reader>> {
     match dataset {
         qwen_image_bench::DATASET => Ok(Box::new(qwen_image_bench::QwenImageBench::new(assets)?)),
         agiqa_3k::DATASET => Ok(Box::new(agiqa_3k::Agiqa3k::new(assets)?)),
+        fager::DATASET => Ok(Box::new(fager::Fager::new(assets)?)),
         magicbench::DATASET => Ok(Box::new(magicbench::MagicBench::new(assets)?)),
         magicdata340k::DATASET => Ok(Box::new(magicdata340k::MagicData340k::new(assets)?)),
         other => Err(Error::new(ErrorKind::Usage, format!("no reader for dataset `{other}`"))),

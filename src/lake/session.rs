@@ -26,6 +26,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::correlation::{agreement, krcc, plcc, srcc};
 use crate::exact::{exact_avg, exact_sum};
 use crate::pipeline::{Output, Parameter, SqlFile};
+use crate::python::python_round2;
 use crate::schema::dataset::Dataset;
 use crate::schema::{TableKind, TableSchema};
 
@@ -84,6 +85,7 @@ impl Engine {
         for aggregate in [exact_avg(), srcc(), krcc(), plcc(), agreement()] {
             context.register_udaf(aggregate);
         }
+        context.register_udf(python_round2());
         Ok(Self { context, runtime, assets: assets.clone(), files: RefCell::new(Vec::new()) })
     }
 

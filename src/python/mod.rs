@@ -2,6 +2,9 @@
 
 mod escape;
 pub mod json;
+mod round;
+
+pub use round::{python_round2, round2};
 
 /// Code points of the decimal zeros of Unicode 14.0 (CPython 3.11); each is followed by its nine other digits.
 const ZEROS: [u32; 66] = [

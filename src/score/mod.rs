@@ -160,9 +160,9 @@ fn require_columns(frame: &DataFrame, schema: &TableSchema, sql: &SqlFile) -> Re
             .with("schema", wanted.join(", ")));
     }
     for (field, column) in frame.schema().fields().iter().zip(&schema.columns) {
-        use arrow::datatypes::DataType::{Utf8, Utf8View};
+        use arrow::datatypes::DataType::{LargeUtf8, Utf8, Utf8View};
         let same = match (field.data_type(), column.column_type.arrow()) {
-            (Utf8 | Utf8View, Utf8) => true,
+            (Utf8 | Utf8View | LargeUtf8, Utf8) => true,
             (found, wanted) => *found == wanted,
         };
         if !same {

@@ -12,6 +12,8 @@ mod cases;
 mod command_line;
 /// Documents and folders agree with the code.
 mod conventions;
+/// Agreement with human scores: coefficients and fits against exact references.
+mod correlation;
 /// DataFusion against Polars and against plain Python.
 mod engines;
 /// Exact sums and means: against hand-worked values, big rationals and any order.

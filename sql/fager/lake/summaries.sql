@@ -1,0 +1,9 @@
+-- name: summaries
+-- question: Which summaries count?
+-- grain: one image of a run
+-- key: collection, run, model_revision, judge, prompt_index
+-- output: filter
+SELECT r.*
+FROM fager_parts.summaries AS r
+LEFT ANTI JOIN (SELECT source, source_line FROM fager_parts.set_aside WHERE kind = 'summary') AS s
+    ON r.source = s.source AND r.source_line = s.source_line

@@ -1,0 +1,10 @@
+-- name: stored_differ
+-- question: On how many images do the stored scores differ from those recomputed from the answers?
+-- grain: the lake
+-- key: n
+-- output: finding
+SELECT
+    count(CASE WHEN NOT equals_stored THEN 1 END) AS n,
+    coalesce(min(CASE WHEN NOT equals_stored THEN concat(collection, '/', run, ' ', prompt_index) END), '') AS detail
+FROM image_scores
+ORDER BY n
