@@ -48,7 +48,7 @@ pub(super) fn table(session: &Session, snapshot: &Snapshot, name: &str, limit: O
 
 /// The ledger's totals, in a line a model.
 pub(super) fn ledger_summary(session: &Session, snapshot: &Snapshot) {
-    session.printer.note("ledger, cells of each model:");
+    session.printer.note("ledger:");
     for row in &snapshot.manifest.ledger {
         session.printer.note(&format!("  {}", ledger_line(row)));
     }

@@ -2,14 +2,11 @@
 
 use std::path::PathBuf;
 
-use serde::Deserialize;
-
-use super::{write_file, write_to};
+use super::{model_names, write_file, write_to};
 use crate::cli::Session;
 use crate::cli::commands::parse_fraction;
 use crate::cli::output::Outcome;
 use crate::error::Result;
-use crate::schema::dataset::read_csv;
 use crate::synth::qwen_image_bench::{Generator, JudgedForm, Options};
 
 #[derive(Debug, clap::Args)]
@@ -46,17 +43,10 @@ pub(super) struct Args {
     output: Option<PathBuf>,
 }
 
-#[derive(Deserialize)]
-struct Model {
-    dataset: String,
-    model: String,
-    display_name: String,
-}
-
 pub(super) fn execute(session: &Session, args: &Args) -> Result<Outcome> {
     let options = Options {
         rows: args.rows,
-        models: names(session, args.models as usize)?,
+        models: model_names(session, "qwen-image-bench", args.models as usize)?,
         english: args.en,
         noise: args.noise,
         seed: args.seed,
@@ -73,13 +63,4 @@ pub(super) fn execute(session: &Session, args: &Args) -> Result<Outcome> {
     }
     write_to(args.output.as_deref(), |out| generator.write(out))?;
     Ok(Outcome::Complete)
-}
-
-/// Keys of the published file, one a board name, then invented ones.
-fn names(session: &Session, count: usize) -> Result<Vec<String>> {
-    let mut models: Vec<Model> = read_csv(&session.assets, "data/models.csv")?;
-    models.retain(|model| model.dataset == "qwen-image-bench");
-    models.dedup_by(|later, first| later.display_name == first.display_name);
-    let known = models.into_iter().map(|model| model.model);
-    Ok(known.chain((1..).map(|number| format!("Model-{number}"))).take(count).collect())
 }
