@@ -3,8 +3,9 @@
 -- grain: the lake
 -- key: n
 -- output: finding
+-- The stored scores are of the official rules; under strict ones others are no surprise.
 SELECT
-    count(CASE WHEN NOT equals_stored THEN 1 END) AS n,
+    count(CASE WHEN $invalid_answers = 'unknown' AND NOT equals_stored THEN 1 END) AS n,
     coalesce(min(CASE WHEN NOT equals_stored THEN concat(collection, '/', run, ' ', prompt_index) END), '') AS detail
 FROM image_scores
 ORDER BY n

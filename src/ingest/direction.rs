@@ -36,10 +36,11 @@ impl Directions {
 
     /// Whether lower values of a metric are better; higher if nothing says so.
     pub(super) fn is_lower_better(&self, options: &SourceOptions, metric: &str) -> bool {
-        let said = options.direction.split(',').filter(|part| !part.is_empty()).find_map(|part| match part.rsplit_once('=') {
-            Some((name, direction)) => (name == metric).then_some(direction == "lower"),
-            None => Some(part == "lower"),
-        });
+        let said =
+            options.direction.split(',').filter(|part| !part.is_empty()).find_map(|part| match part.rsplit_once('=') {
+                Some((name, direction)) => (name == metric).then_some(direction == "lower"),
+                None => Some(part == "lower"),
+            });
         said.or_else(|| self.known.get(&metric.to_lowercase()).copied()).unwrap_or(false)
     }
 }

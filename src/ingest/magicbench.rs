@@ -161,7 +161,8 @@ fn class_of(class: &str) -> Option<&'static str> {
 fn form_of(members: &Members<'_>) -> Option<Form> {
     let has = |key: &&str| members.contains_key(*key);
     let is_result = ["gen_images", "has_subject", "subject_detection_response"].iter().any(|key| has(&key))
-        || has(&"response") && (has(&PROMPT) && !["images", "image"].iter().any(|key| has(&key)) || OWN.iter().any(|key| has(&key)));
+        || has(&"response")
+            && (has(&PROMPT) && !["images", "image"].iter().any(|key| has(&key)) || OWN.iter().any(|key| has(&key)));
     if is_result {
         Some(Form::Answers)
     } else if has(&PROMPT) && OWN.iter().any(|key| has(&key)) {
@@ -261,7 +262,8 @@ impl Reader for MagicBench {
                 // A line of results that cannot be read is a record of the ledger, as one without a prompt is.
                 Err(reason) if file.form == Form::Answers => {
                     notes.add("lines of results that cannot be read, counted as skipped", 1);
-                    let reading = Reading { outcome: Outcome::ParseFailed, reason: Some(reason), labels: Default::default() };
+                    let reading =
+                        Reading { outcome: Outcome::ParseFailed, reason: Some(reason), labels: Default::default() };
                     let text = Some(found.excerpt(REJECT_TEXT));
                     records.push((found.number, Record { text, reading: Some(reading), ..Record::default() }));
                 }

@@ -105,7 +105,11 @@ fn object<'a>(text: &'a str, notes: &mut Notes) -> Result<Members<'a>, String> {
 }
 
 /// A member that should be a text.
-pub(in crate::ingest) fn text_member(members: &Members<'_>, name: &str, notes: &mut Notes) -> Result<Option<String>, String> {
+pub(in crate::ingest) fn text_member(
+    members: &Members<'_>,
+    name: &str,
+    notes: &mut Notes,
+) -> Result<Option<String>, String> {
     match members.get(name).copied() {
         None => Ok(None),
         Some(Raw::Other(other)) => Err(format!("`{name}` is {} where a text is due", shown(other))),

@@ -158,9 +158,12 @@ impl IngestRequest<'_> {
         let own = self.reader.dataset();
         for dataset in Dataset::all(self.assets)?.into_iter().filter(|dataset| dataset.id != own) {
             if reader(self.assets, &dataset.id)?.form(&segment).is_some() {
-                return Err(Error::new(ErrorKind::Input, format!("this is no file of {own}, but one of {}", dataset.id))
-                    .with("file", &location.uri)
-                    .hint(format!("scorelake ingest {} {}", dataset.id, location.path.display())));
+                return Err(Error::new(
+                    ErrorKind::Input,
+                    format!("this is no file of {own}, but one of {}", dataset.id),
+                )
+                .with("file", &location.uri)
+                .hint(format!("scorelake ingest {} {}", dataset.id, location.path.display())));
             }
         }
         Ok(())

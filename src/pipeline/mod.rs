@@ -150,8 +150,9 @@ impl Pipeline {
         let path = if assets.list("pipelines", "toml")?.contains(&own) {
             own
         } else {
-            let dataset = Dataset::find(assets, name)
-                .map_err(|e| e.hint("give a dataset id (see `scorelake datasets`) or a pipeline file ending in .toml"))?;
+            let dataset = Dataset::find(assets, name).map_err(|e| {
+                e.hint("give a dataset id (see `scorelake datasets`) or a pipeline file ending in .toml")
+            })?;
             format!("pipelines/{}.toml", dataset.id)
         };
         Self::parse(assets.text(&path)?, &path)

@@ -46,12 +46,15 @@ pub(crate) fn register_published(assets: &Assets, engine: &Engine) -> Result<()>
     for schema in TableSchema::load_all(assets, PUBLISHED)? {
         let path = format!("data/published/{}.csv", schema.table);
         let invalid = |e: arrow::error::ArrowError| {
-            Error::new(ErrorKind::Config, format!("not as schemas/published/ says: {e}")).with("file", &path).caused_by(e)
+            Error::new(ErrorKind::Config, format!("not as schemas/published/ says: {e}"))
+                .with("file", &path)
+                .caused_by(e)
         };
         let text = assets.text(&path)?;
         let arrow = schema.arrow();
         let reader = arrow::csv::ReaderBuilder::new(Arc::clone(&arrow)).with_header(true).with_header_validation(true);
-        let batches = reader.build(text.as_bytes()).map_err(invalid)?.collect::<Result<Vec<_>, _>>().map_err(invalid)?;
+        let batches =
+            reader.build(text.as_bytes()).map_err(invalid)?.collect::<Result<Vec<_>, _>>().map_err(invalid)?;
         engine.register_batches(PUBLISHED, &schema.table, arrow, batches)?;
     }
     Ok(())

@@ -47,10 +47,12 @@ impl Snapshot {
 
     /// The first of these tables that has rows, or else the first one that is there.
     pub fn shown<'a>(&self, names: &'a [String]) -> Option<&'a String> {
-        let rows = |name: &String| self.manifest.tables.iter().find(|entry| entry.name == *name).map(|entry| entry.rows);
-        names.iter().find(|name| rows(name).is_some_and(|rows| rows > 0)).or_else(|| {
-            names.iter().find(|name| rows(name).is_some())
-        })
+        let rows =
+            |name: &String| self.manifest.tables.iter().find(|entry| entry.name == *name).map(|entry| entry.rows);
+        names
+            .iter()
+            .find(|name| rows(name).is_some_and(|rows| rows > 0))
+            .or_else(|| names.iter().find(|name| rows(name).is_some()))
     }
 
     /// The rows of a table, at most `limit`.

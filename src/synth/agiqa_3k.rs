@@ -80,15 +80,33 @@ impl Generator {
         let length = [0, 1, 1, 1, 1, 2, 2, 2, 3, 0][(row % 10) as usize];
         let adj1 = if length >= 2 || length == 1 && row.is_multiple_of(2) { ADJECTIVES[random.below(4)] } else { "" };
         let adj2 = if length == 3 || length == 2 && row.is_multiple_of(2) { LIGHTS[random.below(3)] } else { "" };
-        let style = if [adj1, adj2].iter().filter(|part| !part.is_empty()).count() < length { STYLES[random.below(5)] } else { "" };
-        let text = [subject.as_str(), adj1, adj2, style].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ");
+        let style = if [adj1, adj2].iter().filter(|part| !part.is_empty()).count() < length {
+            STYLES[random.below(5)]
+        } else {
+            ""
+        };
+        let text = [subject.as_str(), adj1, adj2, style]
+            .into_iter()
+            .filter(|part| !part.is_empty())
+            .collect::<Vec<_>>()
+            .join(", ");
         (text, [adj1, adj2, style])
     }
 
     /// Writes `data.csv`.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut table = csv::WriterBuilder::new().terminator(csv::Terminator::CRLF).from_writer(out);
-        table.write_record(["name", "prompt", "adj1", "adj2", "style", "mos_quality", "std_quality", "mos_align", "std_align"])?;
+        table.write_record([
+            "name",
+            "prompt",
+            "adj1",
+            "adj2",
+            "style",
+            "mos_quality",
+            "std_quality",
+            "mos_align",
+            "std_align",
+        ])?;
         for (name, row, quality, align) in self.images() {
             let (prompt, [adj1, adj2, style]) = self.prompt(row);
             let number = |value: f64| value.to_string();
@@ -118,7 +136,8 @@ impl Generator {
         let mut table = csv::Writer::from_writer(out);
         table.write_record(["subject", "session", "item", "target", "score"])?;
         for (place, (name, _, quality, align)) in (0..).zip(self.images()) {
-            let session = Random::at(self.options.seed, &[RATING, place]).below(self.options.sessions.max(1) as usize) + 1;
+            let session =
+                Random::at(self.options.seed, &[RATING, place]).below(self.options.sessions.max(1) as usize) + 1;
             for subject in 0..self.options.subjects {
                 let mut habit = Random::at(self.options.seed, &[SUBJECT, subject]);
                 let (lift, stretch) = (spread(&mut habit) * 0.3, 0.7 + 0.6 * habit.unit());
@@ -126,7 +145,13 @@ impl Generator {
                     let mut random = Random::at(self.options.seed, &[RATING, place, subject, which]);
                     let seen = 2.5 + lift + stretch * (truth - 2.5) + 0.4 * spread(&mut random);
                     let score = (seen.clamp(0.0, 5.0) * 10.0).round() / 10.0;
-                    table.write_record([&format!("s{:02}", subject + 1), &session.to_string(), &name, target, &score.to_string()])?;
+                    table.write_record([
+                        &format!("s{:02}", subject + 1),
+                        &session.to_string(),
+                        &name,
+                        target,
+                        &score.to_string(),
+                    ])?;
                 }
             }
         }

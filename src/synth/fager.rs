@@ -69,12 +69,20 @@ impl Generator {
     /// Up to 17 questions; some prompts have none of level 2 or 3.
     fn questions(&self, row: u64) -> Vec<Question> {
         let mut random = Random::at(self.options.seed, &[PROMPT, row, 1]);
-        let counts = [2 + random.below(3), if row % 25 == 7 { 0 } else { 2 + random.below(6) }, if row % 4 == 3 { 0 } else { 1 + random.below(3) }];
+        let counts = [
+            2 + random.below(3),
+            if row % 25 == 7 { 0 } else { 2 + random.below(6) },
+            if row % 4 == 3 { 0 } else { 1 + random.below(3) },
+        ];
         let mut questions = Vec::new();
         for (level, count) in counts.into_iter().enumerate() {
             for number in 0..count {
                 let category = CATEGORIES[random.below(CATEGORIES.len())];
-                let text = format!("Is the {category} of part {} as told, \"{}\"?", number + 1, prose(&mut random, 16).replace(['\n', '"'], " ").trim());
+                let text = format!(
+                    "Is the {category} of part {} as told, \"{}\"?",
+                    number + 1,
+                    prose(&mut random, 16).replace(['\n', '"'], " ").trim()
+                );
                 questions.push(Question { level, category, text });
             }
         }
@@ -84,12 +92,32 @@ impl Generator {
     /// Writes `QA.csv`.
     pub fn write_questions(&self, out: &mut dyn Write) -> io::Result<()> {
         let mut table = csv::Writer::from_writer(out);
-        table.write_record(["index", "prompt", "level", "category", "importance", "question", "gold_answer", "answer_space", "source_fact"])?;
+        table.write_record([
+            "index",
+            "prompt",
+            "level",
+            "category",
+            "importance",
+            "question",
+            "gold_answer",
+            "answer_space",
+            "source_fact",
+        ])?;
         for row in 0..self.options.rows {
             let (index, prompt) = (Self::index(row).to_string(), self.prompt(row));
             for question in self.questions(row) {
                 let level = LEVELS[question.level];
-                table.write_record([&index, &prompt, level, question.category, "high", &question.text, "yes", "yes|no|unknown", "A fact."])?;
+                table.write_record([
+                    &index,
+                    &prompt,
+                    level,
+                    question.category,
+                    "high",
+                    &question.text,
+                    "yes",
+                    "yes|no|unknown",
+                    "A fact.",
+                ])?;
             }
         }
         table.flush()
@@ -118,7 +146,13 @@ impl Generator {
         let trouble = if random.unit() < self.options.noise { random.below(3) } else { 3 };
         let mut answer = |question: Question| {
             let chance = random.unit() + 0.1 * question.level as f64;
-            let text = if chance < skill { "yes" } else if chance < skill + 0.05 { "unknown" } else { "no" };
+            let text = if chance < skill {
+                "yes"
+            } else if chance < skill + 0.05 {
+                "unknown"
+            } else {
+                "no"
+            };
             match trouble {
                 0 => (question, "unknown".to_owned(), "Error: the request timed out."),
                 1 => (question, "no".to_owned(), "Not the object that was asked for."),
@@ -131,24 +165,46 @@ impl Generator {
 
     /// Writes `details.jsonl` of the run at a place, 0 for real images.
     pub fn write_details(&self, run: u64, out: &mut dyn Write) -> io::Result<()> {
-        (0..self.options.rows).try_for_each(|row| writeln!(out, "{}", self.checked(run, row).details(&self.prompt(row))))
+        (0..self.options.rows)
+            .try_for_each(|row| writeln!(out, "{}", self.checked(run, row).details(&self.prompt(row))))
     }
 
     /// Writes `summary.csv` of the run at a place.
     pub fn write_summary(&self, run: u64, out: &mut dyn Write) -> io::Result<()> {
         let mut table = csv::Writer::from_writer(out);
         table.write_record([
-            "image_file", "index", "decision", "level_1_score", "level_2_score", "level_3_score", "overall_score", "n_total", "n_yes", "n_no",
-            "n_unknown", "regenerate_prompt", "edit_instruction",
+            "image_file",
+            "index",
+            "decision",
+            "level_1_score",
+            "level_2_score",
+            "level_3_score",
+            "overall_score",
+            "n_total",
+            "n_yes",
+            "n_no",
+            "n_unknown",
+            "regenerate_prompt",
+            "edit_instruction",
         ])?;
         let cell = |score: Option<f64>| score.map_or_else(String::new, |score| format!("{score:?}"));
         for row in 0..self.options.rows {
             let checked = self.checked(run, row);
             let [yes, no, unknown] = checked.counts;
             table.write_record([
-                checked.image(), checked.index.to_string(), checked.decision.into(), cell(checked.levels[0]), cell(checked.levels[1]),
-                cell(checked.levels[2]), cell(Some(checked.overall)), (yes + no + unknown).to_string(), yes.to_string(), no.to_string(),
-                unknown.to_string(), String::new(), String::new(),
+                checked.image(),
+                checked.index.to_string(),
+                checked.decision.into(),
+                cell(checked.levels[0]),
+                cell(checked.levels[1]),
+                cell(checked.levels[2]),
+                cell(Some(checked.overall)),
+                (yes + no + unknown).to_string(),
+                yes.to_string(),
+                no.to_string(),
+                unknown.to_string(),
+                String::new(),
+                String::new(),
             ])?;
         }
         table.flush()
@@ -190,9 +246,17 @@ impl Generator {
         if first <= 20.0 {
             answers.retain(|(question, ..)| question.level == 0);
         }
-        let levels = [0, 1, 2].map(|level| of_level(&answers, level)).map(|chosen| (!chosen.is_empty()).then(|| round2(score(&chosen))));
+        let levels = [0, 1, 2]
+            .map(|level| of_level(&answers, level))
+            .map(|chosen| (!chosen.is_empty()).then(|| round2(score(&chosen))));
         let overall = score(&answers);
-        let decision = if first <= 20.0 { "regenerate" } else if overall >= 95.0 { "keep" } else { "edit" };
+        let decision = if first <= 20.0 {
+            "regenerate"
+        } else if overall >= 95.0 {
+            "keep"
+        } else {
+            "edit"
+        };
         let count = |halves: u64| answers.iter().filter(|(_, text, _)| half(text) == halves).count();
         let counts = [count(2), count(0), count(1)];
         Checked { index: Self::index(row), levels, overall: round2(overall), decision, counts, answers }

@@ -78,7 +78,10 @@ impl Generator {
             let image = format!("./output/{name}/imgs/{row}-{name}.jpg");
             record.insert("gen_images".into(), json!([image]));
             record.insert("has_subject".into(), has_subject.into());
-            record.insert("subject_detection_response".into(), if has_subject { "Yes" } else { "Final answer: No" }.into());
+            record.insert(
+                "subject_detection_response".into(),
+                if has_subject { "Yes" } else { "Final answer: No" }.into(),
+            );
             let think = prose(&mut random, self.options.think_chars);
             let answer = self.answer(model, row, &mut random);
             record.insert("response".into(), format!("<think>\n{think}\n</think>\n\\boxed{{{answer}}}").into());
@@ -128,7 +131,10 @@ fn spoilt(mut record: Map<String, Value>, answer: &Value, random: &mut Random) -
         0 => record.insert("response".into(), Value::Null),
         1 => record.insert("prompt_t2i".into(), "".into()),
         2 => record.insert("class".into(), "plant".into()),
-        3 => record.insert("response".into(), format!("\\boxed{{{}}}", answer.to_string().replace("Deformity\"", "Abnormality\"")).into()),
+        3 => record.insert(
+            "response".into(),
+            format!("\\boxed{{{}}}", answer.to_string().replace("Deformity\"", "Abnormality\"")).into(),
+        ),
         4 => record.insert("response".into(), "I cannot judge this image.".into()),
         5 => record.insert("has_subject".into(), "false".into()),
         6 if record["class"] == "human" => record.insert("class".into(), "person".into()),

@@ -222,8 +222,12 @@ fn odd_labels(labels: &Value, random: &mut Random) -> Value {
         0 => json!({ "Whether Normal": false, "Type of Abnormality": { "L2: Abnormal Object Morphology": true } }),
         1 => json!({ "Whether Normal": false, "Type of Deformity": {} }),
         2 => json!({ "Whether Normal": false, "Type of Deformity": { "L2: Abnormal Human Anatomy": true } }),
-        3 => json!({ "Whether Normal": false, "Type of Deformity": { "L2: Abnormal Animal Anatomy": ["L3: Hand Structure Deformity"] } }),
-        4 => json!({ "Whether Normal": false, "Type of Deformity": { "L2: Abnormal Plant Anatomy": ["L3: Abnormal Leaf"] } }),
+        3 => {
+            json!({ "Whether Normal": false, "Type of Deformity": { "L2: Abnormal Animal Anatomy": ["L3: Hand Structure Deformity"] } })
+        }
+        4 => {
+            json!({ "Whether Normal": false, "Type of Deformity": { "L2: Abnormal Plant Anatomy": ["L3: Abnormal Leaf"] } })
+        }
         _ => json!({ "Whether Normal": true, "Type of Deformity": labels["Type of Deformity"] }),
     }
 }

@@ -74,7 +74,10 @@ fn the_reference_numbers_of_agiqa_3k() {
     assert_eq!(rows.len(), 2982);
     let group = |name: &str| -> Vec<(usize, &Row)> {
         let generator = name.strip_prefix("generator=");
-        rows.iter().enumerate().filter(|(_, row)| generator.is_none_or(|g| row.name.starts_with(&format!("{g}_")))).collect()
+        rows.iter()
+            .enumerate()
+            .filter(|(_, row)| generator.is_none_or(|g| row.name.starts_with(&format!("{g}_"))))
+            .collect()
     };
     let mut coefficients = 0;
     let mut check = |found: &Pairs, wanted: &Value, place: &str| {
@@ -105,7 +108,12 @@ fn the_reference_numbers_of_agiqa_3k() {
             let best = &wanted["logistic5_interior_best"];
             if let Some(sse) = best["sse"].as_f64() {
                 interior += 1;
-                assert!(fitted.sse <= sse * (1.0 + 1e-9), "{place}: {} instead of {sse}, converged {}", fitted.sse, fitted.converged);
+                assert!(
+                    fitted.sse <= sse * (1.0 + 1e-9),
+                    "{place}: {} instead of {sse}, converged {}",
+                    fitted.sse,
+                    fitted.converged
+                );
             }
         }
     }
@@ -124,9 +132,7 @@ fn predicted(predictor: &str, at: usize, row: &Row) -> (f64, f64) {
     let u = ((at as u64 * 2_654_435_761) % (1 << 32)) as f64 / (1_u64 << 32) as f64;
     match predictor {
         "P1_linear" => (0.6 * row.mos_quality + 0.1 * u, row.mos_quality),
-        "P2_sigmoid" => {
-            (100.0 / (1.0 + (-1.5 * (row.mos_quality - 2.2)).exp()) + 20.0 * (u - 0.5), row.mos_quality)
-        }
+        "P2_sigmoid" => (100.0 / (1.0 + (-1.5 * (row.mos_quality - 2.2)).exp()) + 20.0 * (u - 0.5), row.mos_quality),
         "P3_ties" => ((4.0 * row.mos_align + 2.0 * u).floor(), row.mos_align),
         "P4_inverse" => (1.0 / (0.5 + row.mos_align) + 0.2 * u, row.mos_align),
         other => panic!("{other}"),

@@ -28,7 +28,11 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
     let lake = if args.without_data { None } else { session.lake_if_there()? };
     let datasets = Dataset::all(assets)?;
     let pipelines = if args.pipelines.is_empty() {
-        datasets.iter().map(|dataset| dataset.id.clone()).collect()
+        let mut names = Vec::new();
+        for dataset in &datasets {
+            names.extend(Pipeline::of_dataset(assets, &dataset.id)?.into_iter().map(|pipeline| pipeline.name));
+        }
+        names
     } else {
         args.pipelines.clone()
     };

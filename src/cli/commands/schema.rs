@@ -5,8 +5,8 @@ use crate::cli::Session;
 use crate::cli::output::Outcome;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::dataset::Dataset;
-use crate::score::PUBLISHED;
 use crate::schema::{TableKind, TableSchema};
+use crate::score::PUBLISHED;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {

@@ -226,7 +226,8 @@ pub(super) fn tell_next(session: &Session, plan: &Plan, published: &Published) {
             "not the latest of its protocol: parameters, queries or inputs are not the default; name it by its id",
         );
     }
-    let reference = match (published.is_latest, plan.protocol == plan.default_protocol) {
+    let is_default = plan.protocol == plan.default_protocol && plan.name == plan.dataset.id;
+    let reference = match (published.is_latest, is_default) {
         (true, true) => plan.dataset.id.clone(),
         (true, false) => format!("{}@{}", plan.dataset.id, plan.protocol),
         (false, _) => format!("{}@{}", plan.dataset.id, &manifest.id[..8]),

@@ -147,7 +147,11 @@ impl Reader for Agiqa3k {
 
     fn classify(&self, form: Form, _location: &Location, options: &SourceOptions) -> Result<Classified> {
         let direction = if form == Form::Scores { options.direction.clone() } else { String::new() };
-        Ok(Classified { form, options: SourceOptions { direction, ..SourceOptions::default() }, takes_provenance: false })
+        Ok(Classified {
+            form,
+            options: SourceOptions { direction, ..SourceOptions::default() },
+            takes_provenance: false,
+        })
     }
 
     fn read(&self, segment: &Segment, source: &str, file: &Classified) -> Result<SegmentTables> {

@@ -8,8 +8,23 @@ use crate::ingest::{Form, Notes};
 pub(super) const ITEMS: [&str; 2] = ["item", "name"];
 /// Columns beside `name` that are no metric.
 const NO_METRICS: [&str; 17] = [
-    "name", "prompt", "adj1", "adj2", "style", "generator", "variant", "model", "path", "image", "caption", "text", "id",
-    "index", "split", "subject", "category",
+    "name",
+    "prompt",
+    "adj1",
+    "adj2",
+    "style",
+    "generator",
+    "variant",
+    "model",
+    "path",
+    "image",
+    "caption",
+    "text",
+    "id",
+    "index",
+    "split",
+    "subject",
+    "category",
 ];
 
 /// What a line says.
@@ -129,7 +144,9 @@ fn image(members: &Members<'_>, notes: &mut Notes) -> Result<Image, String> {
     };
     let subject = prompt.as_deref().map(|prompt| {
         let modifiers = [&style, &adj2, &adj1].into_iter().flatten();
-        let cut = modifiers.into_iter().try_fold(prompt, |rest, modifier| rest.strip_suffix(modifier.as_str())?.strip_suffix(", "));
+        let cut = modifiers
+            .into_iter()
+            .try_fold(prompt, |rest, modifier| rest.strip_suffix(modifier.as_str())?.strip_suffix(", "));
         notes.add("prompts that do not end in their modifiers, cut at the first comma", u64::from(cut.is_none()));
         cut.unwrap_or_else(|| prompt.split(',').next().unwrap_or(prompt)).to_owned()
     });
@@ -194,7 +211,8 @@ fn rating(members: &Members<'_>, notes: &mut Notes) -> Result<Rating, String> {
         Ok(None) => (None, "missing"),
         _ => (None, "invalid"),
     };
-    let optional = |key, notes: &mut Notes| Ok::<_, String>(text_or_number(members, key, notes)?.unwrap_or_else(String::new));
+    let optional =
+        |key, notes: &mut Notes| Ok::<_, String>(text_or_number(members, key, notes)?.unwrap_or_else(String::new));
     Ok(Rating {
         target: optional("target", notes)?,
         session: optional("session", notes)?,

@@ -42,7 +42,10 @@ pub fn read(text: Option<&str>, taxonomy: &Taxonomy, notes: &mut Notes) -> Gold 
         Ok(Value::Object(members)) => last_wins(members),
         Ok(other) => return failed(Outcome::ParseFailed, format!("the labels are {}, no object", other.kind())),
         Err(error) => {
-            return failed(Outcome::ParseFailed, format!("the labels are not JSON: {} at byte {}", error.what, error.at + 1));
+            return failed(
+                Outcome::ParseFailed,
+                format!("the labels are not JSON: {} at byte {}", error.what, error.at + 1),
+            );
         }
     };
     let is_normal = match members.get(NORMAL) {
@@ -64,8 +67,13 @@ pub fn read(text: Option<&str>, taxonomy: &Taxonomy, notes: &mut Notes) -> Gold 
         notes.add("labels: an artifact without a type", u64::from(gold.written.is_empty()));
         gold.reading.labels = LabelSet::ARTIFACT;
         for written in &gold.written {
-            notes.add_listed(&format!("labels: {} ", written.state), &shown(&written.label), u64::from(written.state != "ok"));
-            let place = if written.level == "l2" { taxonomy.level_2(&written.label) } else { taxonomy.level_3(&written.label) };
+            notes.add_listed(
+                &format!("labels: {} ", written.state),
+                &shown(&written.label),
+                u64::from(written.state != "ok"),
+            );
+            let place =
+                if written.level == "l2" { taxonomy.level_2(&written.label) } else { taxonomy.level_3(&written.label) };
             // A label that is said not to be there is not.
             if let Some(place) = place.filter(|_| written.state != "denied") {
                 gold.reading.labels.insert(place);
@@ -74,7 +82,8 @@ pub fn read(text: Option<&str>, taxonomy: &Taxonomy, notes: &mut Notes) -> Gold 
     }
     let before = gold.written.len();
     gold.written.sort();
-    gold.written.dedup_by(|later, first| (&later.level, &later.l2, &later.label) == (&first.level, &first.l2, &first.label));
+    gold.written
+        .dedup_by(|later, first| (&later.level, &later.l2, &later.label) == (&first.level, &first.l2, &first.label));
     notes.add("labels twice on one image, counted once", (before - gold.written.len()) as u64);
     gold
 }

@@ -135,7 +135,8 @@ impl Taxonomy {
             .iter()
             .map(|label| parent(label).ok_or_else(|| invalid(format!("`{}` is no label", label.l2))))
             .collect::<Result<Vec<_>>>()?;
-        let has_children = |place: usize| parents.iter().enumerate().any(|(child, parent)| *parent == place && child != place);
+        let has_children =
+            |place: usize| parents.iter().enumerate().any(|(child, parent)| *parent == place && child != place);
         let with_children = (0..labels.len()).map(has_children).collect();
         let digest = hex(&Sha256::digest(assets.text(PATH)?)[..8]);
         Ok(Self { labels, digest, by_name, parents, with_children })
@@ -158,7 +159,11 @@ impl Taxonomy {
 
     /// The places of the level-3 labels of a level-2 label.
     fn children(&self, place: usize) -> impl Iterator<Item = usize> {
-        self.parents.iter().enumerate().filter(move |(child, parent)| **parent == place && *child != place).map(|(child, _)| child)
+        self.parents
+            .iter()
+            .enumerate()
+            .filter(move |(child, parent)| **parent == place && *child != place)
+            .map(|(child, _)| child)
     }
 
     /// The labels of a set, by name: those of level 3 behind their own of level 2.

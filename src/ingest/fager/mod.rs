@@ -96,7 +96,9 @@ impl Reader for Fager {
 
     fn setting_is_about(&self, setting: &str) -> Option<&'static str> {
         match setting {
-            "--model" | "--model-revision" | "--judge" | "--provenance" => Some("a file of a run: details.jsonl or summary.csv"),
+            "--model" | "--model-revision" | "--judge" | "--provenance" => {
+                Some("a file of a run: details.jsonl or summary.csv")
+            }
             "--no-raw" => Some("a details.jsonl"),
             "--collection" => Some("a file of questions or of a run"),
             "--direction" => Some("a file of scores"),

@@ -94,7 +94,10 @@ impl Record {
             )
         })?;
         if found != form {
-            return Err(format!("another kind of record than those the file began with; its keys are {}", keys(members)));
+            return Err(format!(
+                "another kind of record than those the file began with; its keys are {}",
+                keys(members)
+            ));
         }
         match form {
             Form::Answers if members.contains_key("per_question") => image(members, errors, notes).map(Self::Image),
@@ -109,7 +112,15 @@ fn metadata(members: &Members<'_>, notes: &mut Notes) -> Result<Record, String> 
     let index = integer_member(members, "index")?.ok_or("`index` is empty")?;
     if members.contains_key("question") {
         const READ: [&str; 9] = [
-            "index", "prompt", "level", "category", "importance", "question", "gold_answer", "answer_space", "source_fact",
+            "index",
+            "prompt",
+            "level",
+            "category",
+            "importance",
+            "question",
+            "gold_answer",
+            "answer_space",
+            "source_fact",
         ];
         note_ignored(members, |key| READ.contains(&key), notes);
         return Ok(Record::Question(Question {
@@ -167,11 +178,27 @@ fn index_of(members: &Members<'_>, image: Option<&str>) -> Result<i64, String> {
 
 fn summary_row(members: &Members<'_>, notes: &mut Notes) -> Result<Summary, String> {
     const READ: [&str; 15] = [
-        "image_file", "image_id", "index", "decision", "level_1_score", "level_2_score", "level_3_score", "overall_score", "n_total",
-        "n_yes", "n_no", "n_unknown", "regenerate_prompt", "edit_instruction", "image_path",
+        "image_file",
+        "image_id",
+        "index",
+        "decision",
+        "level_1_score",
+        "level_2_score",
+        "level_3_score",
+        "overall_score",
+        "n_total",
+        "n_yes",
+        "n_no",
+        "n_unknown",
+        "regenerate_prompt",
+        "edit_instruction",
+        "image_path",
     ];
     note_ignored(members, |key| READ.contains(&key), notes);
-    let image = first_of(members, &["image_file", "image_id"]).map(|key| text_member(members, key, notes)).transpose()?.flatten();
+    let image = first_of(members, &["image_file", "image_id"])
+        .map(|key| text_member(members, key, notes))
+        .transpose()?
+        .flatten();
     let number = |key| number_member(members, key);
     let count = |key| integer_member(members, key);
     Ok(Summary {
@@ -186,11 +213,22 @@ fn summary_row(members: &Members<'_>, notes: &mut Notes) -> Result<Summary, Stri
 
 fn image(members: &Members<'_>, errors: &[ErrorText], notes: &mut Notes) -> Result<Image, String> {
     const READ: [&str; 10] = [
-        "index", "image_id", "image_file", "image_path", "original_prompt", "gating", "scores", "answer_counts", "per_question",
+        "index",
+        "image_id",
+        "image_file",
+        "image_path",
+        "original_prompt",
+        "gating",
+        "scores",
+        "answer_counts",
+        "per_question",
         "next_step",
     ];
     note_ignored(members, |key| READ.contains(&key) || key == "improvement_suggestions", notes);
-    let image = first_of(members, &["image_id", "image_file"]).map(|key| text_member(members, key, notes)).transpose()?.flatten();
+    let image = first_of(members, &["image_id", "image_file"])
+        .map(|key| text_member(members, key, notes))
+        .transpose()?
+        .flatten();
     let mut part = |key: &str| -> Result<String, String> {
         let text = members.get(key).map_or(Ok(None), |raw: &Raw<'_>| json_text(*raw, notes))?;
         Ok(text.map_or_else(|| "{}".to_owned(), std::borrow::Cow::into_owned))
@@ -233,12 +271,23 @@ fn answers(json: &str) -> Result<Vec<Answer>, String> {
         Ok(other) => return Err(format!("`per_question` is {} where a list is due", other.kind())),
         Err(error) => return Err(format!("`per_question` is not JSON: {} at byte {}", error.what, error.at + 1)),
     };
-    items.iter().enumerate().map(|(at, item)| answer(item).map_err(|reason| format!("question {}: {reason}", at + 1))).collect()
+    items
+        .iter()
+        .enumerate()
+        .map(|(at, item)| answer(item).map_err(|reason| format!("question {}: {reason}", at + 1)))
+        .collect()
 }
 
 fn answer(item: &Node<'_>) -> Result<Answer, String> {
-    let Value::Object(members) = &item.value else { return Err(format!("{} where an object is due", item.value.kind())) };
-    let text = |name: &str| match members.iter().rev().find(|(key, _)| key == name).map(|(_, node)| (&node.value, node.text)) {
+    let Value::Object(members) = &item.value else {
+        return Err(format!("{} where an object is due", item.value.kind()));
+    };
+    let text = |name: &str| match members
+        .iter()
+        .rev()
+        .find(|(key, _)| key == name)
+        .map(|(_, node)| (&node.value, node.text))
+    {
         None | Some((Value::Null, _)) => None,
         Some((Value::String(text), _)) => Some(text.to_string()),
         Some((_, json)) => Some(json.to_owned()),

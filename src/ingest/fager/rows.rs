@@ -45,7 +45,12 @@ impl<'a> Tables<'a> {
             let line = *line as i64;
             match record {
                 Record::Prompt { index, prompt } => {
-                    prompts.text(collection)?.int(Some(*index))?.text(Some(prompt))?.text(Some(self.source))?.int(Some(line))?;
+                    prompts
+                        .text(collection)?
+                        .int(Some(*index))?
+                        .text(Some(prompt))?
+                        .text(Some(self.source))?
+                        .int(Some(line))?;
                 }
                 Record::Exclusion { index } => {
                     exclusions.text(collection)?.int(Some(*index))?.text(Some(self.source))?.int(Some(line))?;
@@ -91,12 +96,7 @@ impl<'a> Tables<'a> {
     /// The columns that tell a run's image.
     fn key<'t>(&self, table: &'t mut TableBuilder<'a>, index: i64) -> Result<&'t mut TableBuilder<'a>> {
         let SourceOptions { collection, model, model_revision, judge, .. } = self.options;
-        table
-            .text(Some(collection))?
-            .text(Some(model))?
-            .text(Some(model_revision))?
-            .text(Some(judge))?
-            .int(Some(index))
+        table.text(Some(collection))?.text(Some(model))?.text(Some(model_revision))?.text(Some(judge))?.int(Some(index))
     }
 
     fn stored<'t>(&self, table: &'t mut TableBuilder<'a>, row: &Summary) -> Result<&'t mut TableBuilder<'a>> {
@@ -159,7 +159,9 @@ impl<'a> Tables<'a> {
 
     fn scores(&self, mut rows: Vec<(i64, &Record)>) -> Result<RecordBatch> {
         let key = |record: &Record| match record {
-            Record::Score { collection, run, index, metric, .. } => (collection.clone(), run.clone(), metric.clone(), *index),
+            Record::Score { collection, run, index, metric, .. } => {
+                (collection.clone(), run.clone(), metric.clone(), *index)
+            }
             _ => (String::new(), String::new(), String::new(), 0),
         };
         rows.sort_by_cached_key(|(line, record)| (key(record), *line));

@@ -220,5 +220,8 @@ fn split_of(uri: &str) -> &'static str {
 
 /// Why a record is none of this dataset's.
 fn no_record(members: &Members<'_>) -> String {
-    format!("no labels (`response`), prediction (`output`) or `generator` of an image: the record has the keys {}", keys(members))
+    format!(
+        "no labels (`response`), prediction (`output`) or `generator` of an image: the record has the keys {}",
+        keys(members)
+    )
 }

@@ -35,7 +35,9 @@ pub(super) struct Prediction {
 pub(super) fn generator_pattern(options: &SourceOptions) -> Result<Option<Regex>> {
     let pattern = options.generator_from.as_str();
     let compiled = (!pattern.is_empty()).then(|| Regex::new(pattern)).transpose();
-    compiled.map_err(|e| Error::new(ErrorKind::Usage, format!("--generator-from is no regular expression: {e}")).caused_by(e))
+    compiled.map_err(|e| {
+        Error::new(ErrorKind::Usage, format!("--generator-from is no regular expression: {e}")).caused_by(e)
+    })
 }
 
 impl Record {

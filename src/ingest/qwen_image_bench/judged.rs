@@ -5,8 +5,8 @@
 
 use std::borrow::Cow;
 
-use crate::ingest::members::{Members, Raw, note_ignored, prompt_id, shown, text_member, text_of};
 use super::{Record, RecordReply, ReplyText, reply};
+use crate::ingest::members::{Members, Raw, note_ignored, prompt_id, shown, text_member, text_of};
 use crate::ingest::{Notes, SourceOptions};
 use crate::python;
 use crate::python::json::{self, Node, RawString, Value};

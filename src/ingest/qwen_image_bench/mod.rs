@@ -12,11 +12,11 @@ use std::borrow::Cow;
 
 use sha2::{Digest, Sha256};
 
-use crate::ingest::members::{self, Raw};
 use self::reply::Reply;
 use super::{Classified, Form, Notes, Reader, Reject, SegmentTables, SourceOptions, TableBuilder};
 use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
+use crate::ingest::members::{self, Raw};
 use crate::schema::TableSchema;
 use crate::schema::taxonomy::Rubric;
 use crate::source::{Content, Location, Segment, hex};

@@ -3,9 +3,9 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::ingest::members::{Members, Raw, keys, note_ignored, prompt_id, text_member};
 use super::{Record, RecordReply, ReplyText};
 use crate::ingest::Notes;
+use crate::ingest::members::{Members, Raw, keys, note_ignored, prompt_id, text_member};
 use crate::schema::taxonomy::Rubric;
 
 const RESPONSE: &str = "_response_";

@@ -44,7 +44,8 @@ impl fmt::Display for Difference {
 /// Compares a table of DataFusion's with that of Polars, rows by their key; gives the first cell that differs.
 pub fn compare(batches: &[RecordBatch], opinion: &OpinionTable) -> Result<Option<Difference>> {
     let OpinionTable { schema, batch: polars, .. } = opinion;
-    let datafusion = concat_batches(&schema.arrow(), batches)?;
+    let full = batches.first().map_or_else(|| schema.arrow(), RecordBatch::schema);
+    let datafusion = concat_batches(&full, batches)?;
     let mut polars_rows: HashMap<String, usize> = HashMap::new();
     for row in 0..polars.num_rows() {
         let key = key(schema, polars, row)?;
@@ -67,7 +68,10 @@ pub fn compare(batches: &[RecordBatch], opinion: &OpinionTable) -> Result<Option
             return difference("", key, "has it".into(), "has no such row".into());
         };
         for (at, column) in schema.columns.iter().enumerate() {
-            let (left, right) = (datafusion.column(at), polars.column(at));
+            let left = datafusion.column_by_name(&column.name).ok_or_else(|| {
+                Error::new(ErrorKind::Config, "DataFusion's table lacks a column").with("column", &column.name)
+            })?;
+            let right = polars.column(at);
             let is_same = is_same(left, row, right, other)?
                 || opinion.ranked_by.is_some_and(|by| by.rank == column.name && is_tied(polars, by.score, other));
             if !is_same {

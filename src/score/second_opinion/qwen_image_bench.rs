@@ -1,20 +1,13 @@
 //! Qwen-Image-Bench by Polars: facets → capabilities → pillars → overall per image, then means over prompts.
 
-use polars::prelude::{
-    DataFrame, DataType, Expr, IntoColumn, IntoLazy, JoinArgs, JoinType, LazyFrame, NULL, NamedFrom, RankMethod,
-    RankOptions, Series, col, len, lit, when,
-};
+use polars::prelude::{DataFrame, DataType, Expr, IntoLazy, JoinType, LazyFrame, NULL, col, len, lit, when};
 
-use super::{Ranked, Sources};
+use super::{Sources, cols, count, display_names, join, rank};
 use crate::error::{Error, ErrorKind, Result};
-use crate::score::tables::display_names;
 
 pub(super) use crate::ingest::qwen_image_bench::DATASET;
 
 const ENTRY: [&str; 4] = ["model", "model_revision", "judge", "lang"];
-
-/// Tables with ranks.
-pub(super) const RANKED: [(&str, Ranked); 1] = [("leaderboard", Ranked { rank: "rank", score: "overall" })];
 
 /// The result tables that Polars computes.
 pub(super) fn tables(sources: &Sources<'_>) -> Result<Vec<(&'static str, DataFrame)>> {
@@ -42,21 +35,8 @@ fn by(further: &[&str]) -> Vec<Expr> {
     ENTRY.iter().chain(further).map(|name| col(*name)).collect()
 }
 
-fn cols(names: &[&str]) -> Vec<Expr> {
-    names.iter().map(|name| col(*name)).collect()
-}
-
-fn count(expression: Expr, name: &str) -> Expr {
-    expression.count().cast(DataType::Int64).alias(name)
-}
-
 fn means(scores: LazyFrame, item: &[&str]) -> Result<DataFrame> {
     Ok(scores.group_by(by(item)).agg([col("score").mean(), count(col("score"), "n")]).collect()?)
-}
-
-/// Joins on columns of the same names.
-fn join(left: LazyFrame, right: LazyFrame, on: &[&str], kind: JoinType) -> LazyFrame {
-    left.join(right, cols(on), cols(on), JoinArgs::new(kind))
 }
 
 /// One row a cell that counts, with its points.
@@ -148,12 +128,7 @@ fn leaderboard(sources: &Sources<'_>, prompt_scores: &DataFrame, by_pillar: &Dat
         let scores = by_pillar.clone().lazy().filter(col("pillar").eq(lit(pillar))).select(columns);
         board = join(board, scores, &ENTRY, JoinType::Left);
     }
-    let names = display_names(sources.assets, DATASET)?;
-    let (keys, shown): (Vec<_>, Vec<_>) = names.into_iter().unzip();
-    let rows = keys.len();
-    let names =
-        vec![Series::new("model".into(), keys).into_column(), Series::new("display_name".into(), shown).into_column()];
-    let board = join(board, DataFrame::new(rows, names)?.lazy(), &["model"], JoinType::Left);
+    let board = join(board, display_names(sources)?, &["model"], JoinType::Left);
     let zero = |name: &str| col(name).fill_null(lit(0)).cast(DataType::Int64);
     let board = board
         .with_columns([
@@ -166,8 +141,5 @@ fn leaderboard(sources: &Sources<'_>, prompt_scores: &DataFrame, by_pillar: &Dat
         .collect()?
         .lazy();
     let is_ranked = col("coverage").fill_null(lit(1.0)).gt_eq(lit(sources.number("min_coverage")?));
-    let ranked = when(is_ranked).then(col("overall")).otherwise(lit(NULL));
-    let options = RankOptions { method: RankMethod::Min, descending: true };
-    let rank = ranked.rank(options, None).over(cols(&["lang", "judge"]))?.cast(DataType::Int64).alias("rank");
-    Ok(board.with_column(rank).collect()?)
+    Ok(board.with_column(rank(is_ranked, &["lang", "judge"])?).collect()?)
 }
