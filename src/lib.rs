@@ -17,4 +17,5 @@ pub mod schema;
 pub mod score;
 pub mod snapshot;
 pub mod source;
+pub mod stair;
 pub mod synth;

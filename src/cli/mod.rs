@@ -11,7 +11,9 @@ use std::path::PathBuf;
 
 use clap::{Parser, Subcommand, ValueEnum};
 
-use self::commands::{check, datasets, export, ingest, run as run_command, schema, score, show, snapshot, sql, synth};
+use self::commands::{
+    check, datasets, export, ingest, run as run_command, schema, score, show, snapshot, sql, stair, synth,
+};
 use self::output::Outcome;
 use self::printer::Printer;
 use crate::assets::Assets;
@@ -92,6 +94,8 @@ enum Command {
     Check(check::Args),
     /// Show what tables hold.
     Schema(schema::Args),
+    /// The parts of StairReward that need no model: pieces of prompts with their crops, and combining returned scores.
+    Stair(stair::Args),
     /// Make shape-true data of any size.
     Synth(synth::Args),
 }
@@ -175,6 +179,7 @@ fn execute(cli: Cli, args: Vec<OsString>, printer: Printer) -> Result<Outcome> {
         Command::Snapshot(args) => snapshot::execute(&session, &args),
         Command::Check(args) => check::execute(&session, &args),
         Command::Schema(args) => schema::execute(&session, &args),
+        Command::Stair(args) => stair::execute(&session, &args),
         Command::Synth(args) => synth::execute(&session, &args),
     }
 }

@@ -121,7 +121,12 @@ fn the_wrong_file_is_said_to_be_wrong_under_reject_too() {
         "{\"prompt_t2i\": \"a cat\", \"class\": \"animal\"}\n{\"prompt_t2i\": \"a dog\", \"class\": \"animal\"}\n",
     );
     let ran = work.run(&["ingest", "qwen-image-bench", "magic.jsonl", "--on-error", "reject"]).expect(1);
-    for word in ["no line of the file fits qwen-image-bench", "class, prompt_t2i", "right file for this dataset"] {
+    for word in ["no file of qwen-image-bench, but one of magicbench", "scorelake ingest magicbench"] {
+        assert!(ran.stderr.contains(word), "{}", ran.stderr);
+    }
+    work.write("other.jsonl", "{\"colour\": \"red\"}\n");
+    let ran = work.run(&["ingest", "qwen-image-bench", "other.jsonl", "--on-error", "reject"]).expect(1);
+    for word in ["no line of the file fits qwen-image-bench", "keys colour", "right file for this dataset"] {
         assert!(ran.stderr.contains(word), "{}", ran.stderr);
     }
 }

@@ -100,7 +100,7 @@ fn equal_replies_collapse_and_are_counted() {
     let work = Workdir::new();
     work.write("a.jsonl", one(5, 2) + &one(5, 2));
     let ran = work.run(&["run", "qwen-image-bench", "a.jsonl"]).expect(0);
-    assert!(ran.stderr.contains("1 duplicate reply set aside in the lake: same_text"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("1 duplicate record set aside in the lake: same_text"), "{}", ran.stderr);
     assert_eq!(work.row("SELECT count(*) AS n FROM qwen_image_bench.responses")["n"], 2, "every reply stays");
     assert_eq!(work.row("SELECT count(*) AS n FROM qwen_image_bench.judgments")["n"], 1);
     assert_eq!(work.row("SELECT count(*) AS n FROM qwen_image_bench.prompt_facets")["n"], 1);
@@ -131,7 +131,7 @@ fn contradicting_replies_are_an_error_that_names_both_places() {
     work.run(&["run", "qwen-image-bench", "a.jsonl"]).expect(0);
     let before = published(&work);
     let ran = work.run(&["ingest", "qwen-image-bench", "b.jsonl"]).expect(1);
-    for part in ["two different replies", "model=m", "prompt_id=1", "a.jsonl:1", "b.jsonl:3", "--supersede"] {
+    for part in ["two different records", "model=m", "prompt_id=1", "a.jsonl:1", "b.jsonl:3", "--supersede"] {
         assert!(ran.stderr.contains(part), "{part}: {}", ran.stderr);
     }
     assert_eq!(published(&work), before, "nothing was published");

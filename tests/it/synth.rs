@@ -1,26 +1,25 @@
 //! Made data: the same bytes for the same seed, and the samples.
 
-use super::util::{Workdir, project, shared};
+use super::util::{Workdir, project, shared, tree};
 
 #[test]
 fn the_samples_are_what_synth_makes() {
     let work = Workdir::new();
-    // The command in the Makefile's `samples` target.
+    // The commands in the Makefile's `samples` target.
     let makefile = std::fs::read_to_string(project().join("Makefile")).unwrap();
-    let command =
-        makefile.lines().find_map(|line| line.trim().strip_prefix("$(SCORELAKE) synth qwen-image-bench ")).unwrap();
-    let mut args = vec!["synth", "qwen-image-bench"];
-    args.extend(command.split_whitespace());
-    for folder in ["qwen-image-bench", "own-model"] {
+    let commands = makefile.lines().filter_map(|line| line.trim().strip_prefix("$(SCORELAKE) synth "));
+    for folder in ["qwen-image-bench", "own-model", "magicdata340k", "agiqa-3k"] {
         std::fs::create_dir_all(work.path("data/samples").join(folder)).unwrap();
     }
-    work.run(&args).expect(0);
-    for name in
-        ["qwen-image-bench/responses.jsonl", "qwen-image-bench/bench_metadata.json", "own-model/mine_judged.csv"]
-    {
-        let path = format!("data/samples/{name}");
-        let made = std::fs::read_to_string(work.path(&path)).unwrap();
-        assert_eq!(made, std::fs::read_to_string(project().join(&path)).unwrap(), "make samples refreshes {path}");
+    for command in commands {
+        let args: Vec<&str> = ["synth"].into_iter().chain(command.split_whitespace()).collect();
+        work.run(&args).expect(0);
+    }
+    let (made, kept) = (tree(&work.path("data/samples")), tree(&project().join("data/samples")));
+    let names = |files: &[(String, Vec<u8>)]| files.iter().map(|(name, _)| name.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&made), names(&kept));
+    for ((name, made), (_, kept)) in made.iter().zip(&kept) {
+        assert!(made == kept, "make samples refreshes {name}");
     }
 }
 

@@ -12,6 +12,7 @@ pub(super) mod show;
 pub(super) mod snapshot;
 mod snapshot_show;
 pub(super) mod sql;
+pub(super) mod stair;
 pub(super) mod synth;
 mod target;
 mod text_rows;

@@ -8,6 +8,7 @@ use crate::cli::output::Outcome;
 use crate::error::Result;
 use crate::lake::manifest::Manifest;
 use crate::lake::{self, Lake};
+use crate::report::Format;
 use crate::schema::dataset::Dataset;
 
 #[derive(Debug, clap::Args)]
@@ -44,7 +45,10 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
         let whole_lake = !args.only_inputs || others == 0;
         let (published, scored) = score::score(session, &lake, &manifest, &plan, whole_lake, record)?;
         if let Some(table) = published.snapshot.shown(&plan.show) {
-            show::table(session, &published.snapshot, table, None)?;
+            // A board is worth its whole length; of other tables the beginning shows what there is.
+            let is_for_people = matches!(session.printer.format(), Format::Table | Format::Markdown);
+            let limit = (is_for_people && table != "leaderboard").then_some(30);
+            show::table(session, &published.snapshot, table, limit)?;
         }
         show::ledger_summary(session, &published.snapshot);
         score::tell_next(session, &plan, &published);

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, Int64Array, RecordBatch, StringArray};
+use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{DataType, Field, Schema};
 
 use crate::cli::Session;
@@ -13,6 +13,7 @@ use crate::error::Result;
 pub(super) enum Cell {
     Text(String),
     Count(u64),
+    Number(f64),
     Empty,
 }
 
@@ -34,17 +35,30 @@ impl From<u64> for Cell {
     }
 }
 
+impl From<f64> for Cell {
+    fn from(number: f64) -> Self {
+        Self::Number(number)
+    }
+}
+
 impl<T: Into<Self>> From<Option<T>> for Cell {
     fn from(value: Option<T>) -> Self {
         value.map_or(Self::Empty, Into::into)
     }
 }
 
-/// Prints rows under these names; a column of counts is one of numbers in every format.
+/// Prints rows under these names; a column of counts or numbers is one of numbers in every format.
 pub(super) fn print<const N: usize>(session: &Session, names: [&str; N], rows: &[[Cell; N]]) -> Result<()> {
     let column = |at: usize| -> ArrayRef {
-        let is_count = rows.iter().any(|row| matches!(row[at], Cell::Count(_)));
-        if is_count && !rows.iter().any(|row| matches!(row[at], Cell::Text(_))) {
+        let has = |is: fn(&Cell) -> bool| rows.iter().any(|row| is(&row[at]));
+        if has(|cell| matches!(cell, Cell::Number(_))) {
+            let number = |row: &[Cell; N]| match row[at] {
+                Cell::Number(number) => Some(number),
+                _ => None,
+            };
+            return Arc::new(rows.iter().map(number).collect::<Float64Array>());
+        }
+        if has(|cell| matches!(cell, Cell::Count(_))) && !has(|cell| matches!(cell, Cell::Text(_))) {
             let count = |row: &[Cell; N]| match row[at] {
                 Cell::Count(count) => i64::try_from(count).ok(),
                 _ => None,
@@ -54,6 +68,7 @@ pub(super) fn print<const N: usize>(session: &Session, names: [&str; N], rows: &
         let text = |row: &[Cell; N]| match &row[at] {
             Cell::Text(text) => Some(text.clone()),
             Cell::Count(count) => Some(count.to_string()),
+            Cell::Number(number) => Some(number.to_string()),
             Cell::Empty => None,
         };
         Arc::new(rows.iter().map(text).collect::<StringArray>())
