@@ -23,7 +23,7 @@ fits AS (
     SELECT DISTINCT c.model, c.cell
     FROM cells AS c
     JOIN bases AS b ON b.n <= c.most
-    WHERE abs(100.0 * round(c.score * b.n / 100.0) / b.n - c.score) <= 0.005 + 0.000000001
+    WHERE c.score <= 100.0 AND abs(100.0 * round(c.score * b.n / 100.0) / b.n - c.score) <= 0.005 + 0.000000001
 )
 
 SELECT c.model, c.cell, c.score

@@ -67,7 +67,8 @@ impl Explorer {
         let like: Vec<_> = self.tables.iter().filter(|table| likeness(table) > 0.9).cloned().collect();
         let hint = match (like.is_empty(), self.tables.is_empty()) {
             (false, _) => format!("did you mean {}?", like.join(" or ")),
-            (true, false) => format!("tables: {}", self.tables.join(", ")),
+            (true, false) if self.tables.len() <= MOST_TABLES => format!("tables: {}", self.tables.join(", ")),
+            (true, false) => "`scorelake schema` lists the tables; only datasets that the lake has are there".into(),
             (true, true) => "the lake is empty: `scorelake run` fills it".into(),
         };
         Error::new(ErrorKind::Sql, format!("no table `{name}`")).hint(hint).caused_by(error)
@@ -122,6 +123,9 @@ pub fn dry_run(assets: &Assets, question: &SqlFile, options: EngineOptions) -> R
     engine.plan(&question.text).map_err(|e| e.with("file", &question.path))?;
     Ok(())
 }
+
+/// Tables that a message lists.
+const MOST_TABLES: usize = 40;
 
 /// Questions to start from: `sql/explore/*.sql`.
 pub fn questions(assets: &Assets) -> Result<Vec<SqlFile>> {

@@ -80,7 +80,9 @@ fn each(input: &str, mut take: impl FnMut(Record) -> Result<(), String>) -> Resu
     }
     let mut count = 0_u64;
     for location in &expanded.locations {
-        let at = |line: u64, reason: String| Error::new(ErrorKind::Input, reason).with("file", &location.uri).with("line", line);
+        let at = |line: u64, reason: String| {
+            Error::new(ErrorKind::Input, reason).with("file", &location.uri).with("line", line)
+        };
         let mut segments = opened(location)?;
         while let Some(segment) = segments.next()? {
             for found in segment.records() {

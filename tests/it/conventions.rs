@@ -77,7 +77,8 @@ fn only_the_printer_prints() {
         let text = std::fs::read_to_string(&path).unwrap();
         let name = relative(&path);
         for word in ["io::stdout()", "io::stderr()"] {
-            let allowed = name == "src/cli/printer.rs" || name == "src/cli/commands/synth/mod.rs" && word == "io::stdout()";
+            let allowed =
+                name == "src/cli/printer.rs" || name == "src/cli/commands/synth/mod.rs" && word == "io::stdout()";
             assert!(allowed || !text.contains(word), "{name} writes to {word}");
         }
     }

@@ -4,6 +4,8 @@
 /// The binary in a folder of its own, and the shared files where they exist.
 mod util;
 
+/// AGIQA-3K: the real file, agreement, MOS from ratings, StairReward parts.
+mod agiqa;
 /// Bad input: each gets a clear error or the state its case names.
 mod bad_input;
 /// Cases A and B of judge replies: both readings, ledger and score, end to end.
@@ -14,16 +16,24 @@ mod command_line;
 mod conventions;
 /// Agreement with human scores: coefficients and fits against exact references.
 mod correlation;
+/// What holds for every dataset; published figures; a sixth dataset.
+mod datasets;
 /// DataFusion against Polars and against plain Python.
 mod engines;
 /// Exact sums and means: against hand-worked values, big rationals and any order.
 mod exact;
 /// Exports: workbooks, JSON, CSV, the script's own files.
 mod export;
+/// FAGER: the real collection, gates, comparisons.
+mod fager;
 /// Judged files of one's own model, and what is told of how they were made.
 mod judged;
 /// Sources, idempotence, replacement, duplicates, kills and concurrency.
 mod lake;
+/// MagicBench: real files, three protocols by hand, odd records.
+mod magicbench;
+/// MagicData340K: labels, two readings, detection and rewards by hand.
+mod magicdata;
 /// The real metadata file.
 mod metadata;
 /// Q4: what the official reading makes of a reply, rule by rule, worked out by hand.

@@ -42,10 +42,14 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
     };
     let found: Vec<_> = tables.iter().filter(|(name, schema)| name == wanted || schema.table == *wanted).collect();
     if found.is_empty() {
-        let names: Vec<_> = tables.iter().map(|(name, _)| name.as_str()).collect();
-        return Err(
-            Error::new(ErrorKind::Usage, format!("no table `{wanted}`")).hint(format!("tables: {}", names.join(", ")))
-        );
+        let wanted_table = wanted.rsplit('.').next().unwrap_or(wanted);
+        let is_like = |schema: &TableSchema| strsim::jaro_winkler(&schema.table, wanted_table) > 0.9;
+        let like: Vec<_> = tables.iter().filter(|(_, schema)| is_like(schema)).map(|(name, _)| name.as_str()).collect();
+        let hint = match like.is_empty() {
+            true => "`scorelake schema` lists the tables".to_owned(),
+            false => format!("did you mean {}?", like.join(" or ")),
+        };
+        return Err(Error::new(ErrorKind::Usage, format!("no table `{wanted}`")).hint(hint));
     }
     let mut rows = Vec::new();
     for (name, schema) in found {
