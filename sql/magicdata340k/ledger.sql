@@ -87,11 +87,23 @@ covered AS (
     SELECT a.assessor, a.model_revision, a.split FROM asked AS a JOIN usable AS u ON a.split = u.split
 ),
 
+matched AS (
+    SELECT assessor, model_revision, told_split, sum(n) AS n
+    FROM outcome_patterns
+    GROUP BY assessor, model_revision, told_split
+),
+
+-- A prediction that tells its split is matched once or not at all; one that tells none may be matched in several.
 strangers AS (
+    SELECT a.assessor, a.model_revision, a.split, a.n - coalesce(m.n, 0) AS n
+    FROM asked AS a
+    LEFT JOIN matched AS m ON a.assessor = m.assessor AND a.model_revision = m.model_revision AND a.split = m.told_split
+    WHERE a.split <> ''
+    UNION ALL
     SELECT p.assessor, p.model_revision, p.split, count(*) AS n
     FROM predictions AS p
-    LEFT ANTI JOIN gold AS g ON p.image = g.image AND (p.split = g.split OR p.split = '')
-    WHERE $split = '' OR p.split = $split OR p.split = ''
+    LEFT ANTI JOIN gold AS g ON p.image = g.image
+    WHERE p.split = ''
     GROUP BY p.assessor, p.model_revision, p.split
 ),
 
@@ -118,6 +130,7 @@ assessors AS (
         CAST(0 AS BIGINT) AS expected, CAST(0 AS BIGINT) AS ok, CAST(0 AS BIGINT) AS invalid, CAST(0 AS BIGINT) AS parse_failed,
         n AS unexpected, CAST(0 AS BIGINT) AS unknown, CAST(0 AS BIGINT) AS duplicate
     FROM strangers
+    WHERE n > 0
 ),
 
 everyone AS (

@@ -116,6 +116,7 @@ impl Session {
             threads: self.globals.threads.map_or(defaults.threads, usize::from),
             memory: usize::try_from(self.globals.memory).unwrap_or(usize::MAX),
             batch_size: self.globals.batch_size as usize,
+            ..defaults
         }
     }
 

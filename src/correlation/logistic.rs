@@ -3,9 +3,11 @@
 //!
 //! The fit has several local minima, and with b2 free often none that is global but a jump between two points. So what comes out
 //! is defined by what is done: x is standardised by its population deviation; from each of a fixed list of (b2, b3) the other
-//! three parameters are solved for, which covers both signs; the best of these are refined by Levenberg-Marquardt (Marquardt 1963)
+//! three parameters are solved for, which covers both signs; those better than their neighbours in the list are refined by Levenberg-Marquardt (Marquardt 1963)
 //! on the normal equations of sorted pairs, with b2 of standardised x above 0 and at most 100; of the runs that converged the one
 //! with the least squares is taken.
+
+use std::cmp::Ordering;
 
 use super::pearson::{Sum, pearson, sum};
 use super::{Pairs, Undefined};
@@ -14,12 +16,20 @@ use super::{Pairs, Undefined};
 const SLOPES: [f64; 7] = [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
 /// Places, as quantiles of x.
 const PLACES: [f64; 7] = [0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95];
-/// Starts that are refined.
+/// Starts that are refined at most.
 const REFINED: usize = 6;
 /// Steepest slope of standardised x.
 const STEEPEST: f64 = 100.0;
+/// Of more pairs than this, starts are tried and refined on so many, evenly spaced in the order of x; the best minima go on with
+/// all.
+const MANY: usize = 20_000;
+const GO_ON: usize = 3;
 /// Steps of a run at most.
-const STEPS: u32 = 200;
+const STEPS: u32 = 100;
+/// Steps by Gauss-Newton's matrix, before those by Newton's.
+const FAR: u32 = 10;
+/// Difference of slope (in proportion) and place by which second derivatives are found.
+const DIFFERENCE: f64 = 1e-5;
 /// A run has converged when no parameter's gradient, relative to its column and the residuals, is larger.
 const GRADIENT: f64 = 1e-8;
 /// Pairs below which five parameters say nothing.
@@ -79,20 +89,23 @@ pub fn fit(pairs: &Pairs) -> Result<Fit, Unfitted> {
     let mean = sum(pairs.x.iter().map(|x| x / unit)) / n;
     let deviation = (sum(pairs.x.iter().map(|x| (x / unit - mean) * (x / unit - mean))) / n).sqrt();
     let z: Vec<f64> = pairs.x.iter().map(|x| (x / unit - mean) / deviation).collect();
-    let problem = Problem { z: &z, y: &pairs.y };
-    let mut starts: Vec<(f64, [f64; 5], f64, f64)> = Vec::new();
-    for slope in SLOPES {
-        for place in PLACES {
-            let at = ((place * (n - 1.0)).round() as usize).min(z.len() - 1);
-            if let Some(betas) = problem.projected(slope, z[at]) {
-                starts.push((problem.sse(&betas), betas, slope, place));
-            }
-        }
-    }
-    starts.sort_by(|a, b| a.0.total_cmp(&b.0));
-    let runs = starts.iter().take(REFINED).map(|(_, betas, slope, place)| (problem.refined(*betas), *slope, *place));
-    // The first of equals, so the order of the starts decides and nothing else.
-    let best = runs.min_by(|(a, ..), (b, ..)| (!a.converged).cmp(&!b.converged).then(a.sse.total_cmp(&b.sse)));
+    let all = Problem { z: &z, y: &pairs.y };
+    let best = if z.len() <= MANY {
+        // The first of equals, so the order of the starts decides and nothing else.
+        all.runs().into_iter().min_by(|(a, ..), (b, ..)| a.order(b))
+    } else {
+        let chosen = || (0..MANY).map(|at| (at as u128 * z.len() as u128 / MANY as u128) as usize);
+        let (some_z, some_y): (Vec<f64>, Vec<f64>) = chosen().map(|at| (z[at], pairs.y[at])).unzip();
+        let few = Problem { z: &some_z, y: &some_y };
+        let mut runs = few.runs();
+        runs.sort_by(|(a, ..), (b, ..)| a.order(b));
+        // Several starts end at one minimum.
+        runs.dedup_by(|(a, ..), (b, ..)| (a.sse - b.sse).abs() <= 1e-6 * b.sse);
+        let go_on = |(run, slope, place): (Run, f64, f64)| {
+            Some((all.refined(all.projected(run.betas[1], run.betas[2])?), slope, place))
+        };
+        runs.into_iter().take(GO_ON).filter_map(go_on).min_by(|(a, ..), (b, ..)| a.order(b))
+    };
     let Some((run, start_slope, start_place)) = best else { return Err(Unfitted::Singular) };
     let mapped: Vec<f64> = z.iter().map(|z| value(&run.betas, *z)).collect();
     let is_constant = mapped.windows(2).all(|pair| pair[0] == pair[1]);
@@ -130,6 +143,13 @@ struct Run {
     converged: bool,
 }
 
+impl Run {
+    /// What converged comes first, then fewer squares.
+    fn order(&self, other: &Self) -> Ordering {
+        (!self.converged).cmp(&!other.converged).then(self.sse.total_cmp(&other.sse))
+    }
+}
+
 /// Normal equations at a point.
 struct Equations {
     matrix: [[f64; 5]; 5],
@@ -147,6 +167,34 @@ impl Problem<'_> {
             let residual = y - value(betas, z);
             residual * residual
         }))
+    }
+
+    /// The runs from the starts that are better than all their neighbours, the best of them, each with the slope and place it
+    /// started from.
+    fn runs(&self) -> Vec<(Run, f64, f64)> {
+        let last = self.z.len() - 1;
+        let start = |slope: f64, place: f64| {
+            let at = ((place * last as f64).round() as usize).min(last);
+            let betas = self.projected(slope, self.z[at])?;
+            Some((self.sse(&betas), betas))
+        };
+        let grid: Vec<Vec<_>> =
+            SLOPES.iter().map(|slope| PLACES.iter().map(|place| start(*slope, *place)).collect()).collect();
+        let sse = |i: usize, j: usize| grid.get(i).and_then(|row| row.get(j)?.as_ref()).map(|(sse, _)| *sse);
+        let mut chosen = Vec::new();
+        for (i, slope) in SLOPES.iter().enumerate() {
+            for (j, place) in PLACES.iter().enumerate() {
+                let Some((own, betas)) = grid[i][j] else { continue };
+                let neighbours = (0..9)
+                    .filter(|at| *at != 4)
+                    .filter_map(|at| sse((i + at / 3).wrapping_sub(1), (j + at % 3).wrapping_sub(1)));
+                if neighbours.into_iter().all(|other| own <= other) {
+                    chosen.push((own, betas, *slope, *place));
+                }
+            }
+        }
+        chosen.sort_by(|a, b| a.0.total_cmp(&b.0));
+        chosen.into_iter().take(REFINED).map(|(_, betas, slope, place)| (self.refined(betas), slope, place)).collect()
     }
 
     /// The best b1, b4 and b5 for a given slope and place: a linear problem.
@@ -190,6 +238,26 @@ impl Problem<'_> {
         Equations { matrix, gradient, sse: squares.value() }
     }
 
+    /// The step in slope and place by the matrix of second derivatives, from differences of the gradient; `None` where that
+    /// matrix leads to no minimum.
+    fn newton_step(&self, betas: &[f64; 5], at: &Equations, damping: f64) -> Option<[f64; 2]> {
+        let [_, slope, place, ..] = *betas;
+        let gradient = |slope: f64, place: f64| {
+            let there = self.equations(&self.projected(slope, place)?);
+            Some([there.gradient[1], there.gradient[2]])
+        };
+        let (by_slope, by_place) = (DIFFERENCE * slope, DIFFERENCE);
+        let (one, other) = (gradient(slope + by_slope, place)?, gradient(slope, place + by_place)?);
+        let here = [at.gradient[1], at.gradient[2]];
+        // The gradient is that of half the squares with its sign turned.
+        let a = (here[0] - one[0]) / by_slope * (1.0 + damping);
+        let c = (here[1] - other[1]) / by_place * (1.0 + damping);
+        let b = ((here[1] - one[1]) / by_slope + (here[0] - other[0]) / by_place) / 2.0;
+        let determinant = a * c - b * b;
+        (a > 0.0 && determinant > 0.0)
+            .then(|| [(here[0] * c - here[1] * b) / determinant, (here[1] * a - here[0] * b) / determinant])
+    }
+
     /// Levenberg-Marquardt over slope and place alone: the other three are solved for at every point (variable projection,
     /// Golub and Pereyra 1973), which keeps runs out of the long valleys that five free parameters have.
     fn refined(&self, start: [f64; 5]) -> Run {
@@ -199,9 +267,14 @@ impl Problem<'_> {
         let mut iterations = 0;
         while iterations < STEPS && damping < 1e10 {
             iterations += 1;
-            let mut damped = at.matrix;
-            [1, 2].into_iter().for_each(|i| damped[i][i] *= 1.0 + damping);
-            let next = solve(damped, at.gradient).map(|step| (betas[1] + step[1], betas[2] + step[2]));
+            // Far from a minimum Gauss-Newton's matrix is the safer one, near it Newton's is the faster.
+            let newton = if iterations > FAR { self.newton_step(&betas, &at, damping) } else { None };
+            let step = newton.or_else(|| {
+                let mut damped = at.matrix;
+                [1, 2].into_iter().for_each(|i| damped[i][i] *= 1.0 + damping);
+                solve(damped, at.gradient).map(|step| [step[1], step[2]])
+            });
+            let next = step.map(|step| (betas[1] + step[0], betas[2] + step[1]));
             let better = next.filter(|(slope, _)| *slope > 0.0 && *slope <= STEEPEST).and_then(|(slope, place)| {
                 let next = self.projected(slope, place)?;
                 let there = self.equations(&next);

@@ -23,6 +23,7 @@ pub struct Explorer {
     /// Parts must not go while they are read.
     _reading: Vec<std::fs::File>,
     tables: Vec<String>,
+    datasets: Vec<Dataset>,
 }
 
 impl Explorer {
@@ -39,7 +40,7 @@ impl Explorer {
                 register(assets, &engine, lake, &dataset, &mut tables)?;
             }
         }
-        Ok(Self { engine, tables, _reading: reading })
+        Ok(Self { engine, tables, datasets: Dataset::all(assets)?, _reading: reading })
     }
 
     /// Runs a query.
@@ -63,6 +64,13 @@ impl Explorer {
         };
         let name = name.trim_start_matches("scorelake.").trim_start_matches("public.");
         let wanted = name.rsplit('.').next().unwrap_or(name);
+        let has = |schema: &str| self.tables.iter().any(|table| table.split('.').next() == Some(schema));
+        let absent = self.datasets.iter().find(|dataset| name.starts_with(&format!("{}.", dataset.sql_schema)));
+        if let Some(dataset) = absent.filter(|dataset| !has(&dataset.sql_schema)) {
+            return Error::new(ErrorKind::Sql, format!("no table `{name}`: the lake has nothing of {}", dataset.id))
+                .hint(format!("scorelake run {} FILE", dataset.id))
+                .caused_by(error);
+        }
         let likeness = |table: &String| strsim::jaro_winkler(table.rsplit('.').next().unwrap_or(table), wanted);
         let like: Vec<_> = self.tables.iter().filter(|table| likeness(table) > 0.9).cloned().collect();
         let hint = match (like.is_empty(), self.tables.is_empty()) {

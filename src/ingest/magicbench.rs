@@ -159,13 +159,13 @@ fn class_of(class: &str) -> Option<&'static str> {
 
 /// The form of a record; `None` if it is none of this dataset's.
 fn form_of(members: &Members<'_>) -> Option<Form> {
-    let has = |key: &&str| members.contains_key(*key);
-    let is_result = ["gen_images", "has_subject", "subject_detection_response"].iter().any(|key| has(&key))
-        || has(&"response")
-            && (has(&PROMPT) && !["images", "image"].iter().any(|key| has(&key)) || OWN.iter().any(|key| has(&key)));
+    let has = |key: &str| members.contains_key(key);
+    let is_result = ["gen_images", "has_subject", "subject_detection_response"].iter().any(|key| has(key))
+        || has("response")
+            && (has(PROMPT) && !["images", "image"].iter().any(|key| has(key)) || OWN.iter().any(|key| has(key)));
     if is_result {
         Some(Form::Answers)
-    } else if has(&PROMPT) && OWN.iter().any(|key| has(&key)) {
+    } else if has(PROMPT) && OWN.iter().any(|key| has(key)) {
         Some(Form::Metadata)
     } else {
         None

@@ -1,9 +1,9 @@
 //! Two replies about one thing: which one counts. Every reply stays in the lake; those that do not count are listed in
 //! `set_aside`. Which replies are about one thing, and which metadata contradict each other, a dataset says in
-//! `sql/<dataset>/lake/`: `repeated_keys.sql`, `repeated.sql` and `conflicts.sql`.
+//! `sql/<dataset>/lake/`: `repeated_hashes.sql` where keys are very many, `repeated_keys.sql`, `repeated.sql` and `conflicts.sql`.
 
 use std::cmp::Reverse;
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::Arc;
 
 use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray, UInt64Array};
@@ -19,7 +19,7 @@ use super::session::{Engine, EngineOptions};
 use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::Notes;
-use crate::pipeline::SqlFile;
+use crate::pipeline::{Parameter, SqlFile};
 use crate::schema::TableSchema;
 use crate::schema::dataset::Dataset;
 use crate::source::hex;
@@ -53,8 +53,12 @@ pub(super) fn settle(
     let schemas = TableSchema::load_all(assets, &dataset.id)?;
     let parts = format!("{}_parts", dataset.sql_schema);
     let options = EngineOptions { memory: options.memory.min(MOST_MEMORY), ..options };
-    let engine = Engine::new(assets, options, &parts)?;
-    engine.register_parts(lake, manifest, &schemas, &parts)?;
+    let opened = || {
+        let engine = Engine::new(assets, options, &parts)?;
+        engine.register_parts(lake, manifest, &schemas, &parts)?;
+        Ok(engine)
+    };
+    let engine = opened()?;
     let folder = format!("sql/{}/lake", dataset.sql_schema);
     let there = assets.list(&folder, "sql")?;
     let run = |name: &str| -> Result<Option<RecordBatch>> {
@@ -70,7 +74,12 @@ pub(super) fn settle(
     if let Some(conflicts) = run("conflicts")? {
         return Err(contradiction(&conflicts, manifest));
     }
-    // Nearly always there is none, which the keys alone tell; the replies are only looked at where there are some.
+    // Nearly always there is none, which the keys alone tell, and of very many keys their hashes; the replies are only looked at
+    // where there are some.
+    if there.contains(&format!("{folder}/repeated_hashes.sql")) {
+        let Some(hashes) = repeated_hashes(&opened, assets, &folder, manifest)? else { return Ok(()) };
+        engine.register_batches(&parts, "repeated_hashes", hashes.schema(), vec![hashes])?;
+    }
     let Some(keys) = run("repeated_keys")? else { return Ok(()) };
     engine.register_batches(&parts, "repeated_keys", keys.schema(), vec![keys])?;
     let Some(repeated) = run("repeated")? else { return Ok(()) };
@@ -89,6 +98,37 @@ pub(super) fn settle(
     let digest = hex(&Sha256::digest(format!("{identity:?}{aside:?}"))[..8]);
     manifest.set_aside_part = Some(write_part(&dir, &format!("{digest}.parquet"), schema, &batch)?);
     sync_dir(&dir)
+}
+
+/// Keys that a table may hold before `repeated_hashes.sql` goes over it in parts, by `hash % $parts = $part`: the groups of one
+/// part then fit the memory, however many keys there are.
+const KEYS_AT_ONCE: u64 = 2_000_000;
+
+/// The hashes that stand more than once.
+fn repeated_hashes(
+    opened: &dyn Fn() -> Result<Engine>,
+    assets: &Assets,
+    folder: &str,
+    manifest: &Manifest,
+) -> Result<Option<RecordBatch>> {
+    let path = format!("{folder}/repeated_hashes.sql");
+    let text = assets.text(&path)?;
+    let is_asked = |table: &str| text.contains(&format!("_parts.{table})"));
+    let parts = manifest.sources.iter().flat_map(|source| &source.parts).filter(|(table, _)| is_asked(table));
+    let rows: u64 = parts.flat_map(|(_, parts)| parts).map(|part| part.rows).sum();
+    let parts = rows.div_ceil(KEYS_AT_ONCE).max(1);
+    let mut found = Vec::new();
+    for part in 0..parts {
+        let number = |value: u64| Parameter::Int(i64::try_from(value).unwrap_or(i64::MAX));
+        let bound = BTreeMap::from([("parts".to_owned(), number(parts)), ("part".to_owned(), number(part))]);
+        // An engine for each part: the allocator gives back what threads held when they end, and not before.
+        let engine = opened()?;
+        let frame = engine.plan_with(&text, &bound).map_err(|e| e.with("file", &path))?;
+        found.extend(engine.collect(frame).map_err(|e| e.with("file", &path))?);
+    }
+    let Some(first) = found.first() else { return Ok(None) };
+    let all = concat_batches(&first.schema(), &found)?;
+    Ok((all.num_rows() > 0).then_some(all))
 }
 
 /// Rows by key and place, so that replies about one thing stand together.

@@ -1,6 +1,7 @@
 //! The lake: Parquet parts, manifests that say which of them count, and a session that shows them as tables.
 
 mod bind;
+
 mod duplicates;
 mod files;
 mod load;
@@ -13,6 +14,7 @@ pub mod runs;
 mod segment;
 pub mod session;
 mod staging;
+mod text_hash;
 
 pub(crate) use files::write_atomically;
 pub use load::ingest;

@@ -195,8 +195,11 @@ impl IngestRequest<'_> {
     }
 }
 
+/// A setting, and where it stands among the options.
+type Setting = (&'static str, fn(&SourceOptions) -> &str);
+
 /// The settings that are texts.
-const SETTINGS: [(&str, fn(&SourceOptions) -> &str); 7] = [
+const SETTINGS: [Setting; 7] = [
     ("--model", |options| &options.model),
     ("--judge", |options| &options.judge),
     ("--model-revision", |options| &options.model_revision),

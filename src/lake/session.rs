@@ -1,7 +1,7 @@
 //! The one place that builds a DataFusion session and registers tables in it.
 
 use std::cell::RefCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 use std::sync::Arc;
 
@@ -20,6 +20,7 @@ use datafusion::prelude::{DataFrame, SQLOptions, SessionConfig, SessionContext, 
 use tokio::runtime::Runtime;
 
 use super::manifest::Manifest;
+use super::text_hash::text_hash;
 use super::{Lake, bind, parquet};
 use crate::assets::Assets;
 use crate::correlation::{agreement, krcc, plcc, srcc};
@@ -39,12 +40,34 @@ pub struct EngineOptions {
     pub memory: usize,
     /// Rows a batch.
     pub batch_size: usize,
+    /// Joins sort, and so spill to disk, instead of holding one side in memory.
+    pub merge_joins: bool,
+}
+
+/// What a row takes in memory on one side of a join: a key of texts, a hash and a place.
+const JOINED_ROW: u64 = 256;
+
+impl EngineOptions {
+    /// The options for a dataset of this size: joins of tables that may not fit the memory sort.
+    #[must_use]
+    pub fn for_manifest(self, manifest: &Manifest) -> Self {
+        let tables: BTreeSet<&String> = manifest.sources.iter().flat_map(|source| source.parts.keys()).collect();
+        let rows = |table: &&String| {
+            let parts = manifest.sources.iter().filter_map(|source| source.parts.get(*table)).flatten();
+            parts.map(|part| part.rows).sum::<u64>()
+        };
+        // Of the largest table every row may be joined, of the smaller ones the other side.
+        let mut sizes: Vec<u64> = tables.iter().map(rows).collect();
+        sizes.sort_unstable();
+        let smaller = sizes.iter().rev().nth(1).copied().unwrap_or(0);
+        Self { merge_joins: smaller.saturating_mul(JOINED_ROW) > self.memory as u64, ..self }
+    }
 }
 
 impl Default for EngineOptions {
     fn default() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { threads, memory: 2 << 30, batch_size: 8192 }
+        Self { threads, memory: 2 << 30, batch_size: 8192, merge_joins: false }
     }
 }
 
@@ -65,12 +88,13 @@ impl Engine {
             .worker_threads(options.threads)
             .build()
             .map_err(|e| Error::new(ErrorKind::Io, format!("cannot start threads: {e}")).caused_by(e))?;
-        let config = SessionConfig::new()
+        let mut config = SessionConfig::new()
             .with_target_partitions(options.threads)
             .with_batch_size(options.batch_size)
             .with_information_schema(true)
             .with_default_catalog_and_schema(CATALOG, default_schema)
             .with_create_default_catalog_and_schema(true);
+        config.options_mut().optimizer.prefer_hash_join = !options.merge_joins;
         let environment =
             RuntimeEnvBuilder::new().with_memory_pool(Arc::new(FairSpillPool::new(options.memory))).build_arc()?;
         #[expect(clippy::disallowed_methods, reason = "this is the one place")]
@@ -86,6 +110,7 @@ impl Engine {
             context.register_udaf(aggregate);
         }
         context.register_udf(python_round2());
+        context.register_udf(text_hash());
         Ok(Self { context, runtime, assets: assets.clone(), files: RefCell::new(Vec::new()) })
     }
 

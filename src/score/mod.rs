@@ -71,7 +71,7 @@ pub fn score(
     dir: &Path,
     step_done: &dyn Fn(&str),
 ) -> Result<Scored> {
-    let engine = Engine::new(assets, options, &plan.dataset.sql_schema)?;
+    let engine = Engine::new(assets, options.for_manifest(manifest), &plan.dataset.sql_schema)?;
     engine.register_dataset(&plan.dataset, lake, manifest)?;
     tables::register(assets, &engine, &plan.dataset)?;
     tables::register_published(assets, &engine)?;

@@ -90,7 +90,7 @@ impl Splitter {
             end(&mut open);
         }
         let n = texts.len();
-        let whole: f64 = (0..n).map(|at| half_to_the(at)).sum();
+        let whole: f64 = (0..n).map(half_to_the).sum();
         let piece = |(at, text)| Piece {
             k: at + 1,
             n,

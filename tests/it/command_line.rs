@@ -96,6 +96,9 @@ fn sql_from_a_file_from_stdin_and_by_name() {
     let mut command = work.command(&["sql", "-f", "-", "--format", "csv"]);
     command.stdin(std::fs::File::open(work.path("q.sql")).unwrap());
     assert_eq!(String::from_utf8(command.output().unwrap().stdout).unwrap(), "x,n\n;,224\n");
+    let ran = work.run(&["sql", "--query", "metrics_that_agree"]).expect(1);
+    assert!(ran.stderr.contains("the lake has nothing of agiqa-3k"), "{}", ran.stderr);
+    super::datasets::run_all(&work);
     let names = work.json(&["sql", "--list"]);
     for name in names.as_array().unwrap() {
         let ran = work.run(&["sql", "--query", name["query"].as_str().unwrap(), "--format", "csv"]).expect(0);

@@ -147,13 +147,17 @@ fn first_cells(text: &str, heading: &str) -> BTreeSet<String> {
 }
 
 #[test]
-fn readme_tables_equal_the_folders() {
+fn tables_in_documents_equal_the_folders() {
     let readme = std::fs::read_to_string(project().join("README.md")).unwrap();
     let assets = Assets::embedded();
-    let tables: BTreeSet<String> =
-        TableSchema::load_all(&assets, "qwen-image-bench").unwrap().into_iter().map(|schema| schema.table).collect();
-    let tables: BTreeSet<String> = tables.into_iter().chain(["rejects".to_owned()]).collect();
-    assert_eq!(first_cells(&readme, "## Tables"), tables);
+    for dataset in Dataset::all(&assets).unwrap() {
+        let page = format!("docs/{}.md", dataset.id);
+        assert!(readme.contains(&format!("[`{}`]({page})", dataset.id)), "README does not name {page}");
+        let page = std::fs::read_to_string(project().join(page)).unwrap();
+        let tables = TableSchema::load_all(&assets, &dataset.id).unwrap().into_iter().map(|schema| schema.table);
+        let tables: BTreeSet<String> = tables.chain(["rejects".to_owned()]).collect();
+        assert_eq!(first_cells(&page, "## Tables"), tables, "{}", dataset.id);
+    }
     let questions: BTreeSet<String> = questions(&assets).unwrap().into_iter().map(|question| question.name).collect();
     assert_eq!(first_cells(&readme, "## Questions to start from"), questions);
 }
@@ -191,7 +195,8 @@ fn nothing_speaks_of_a_machine() {
     {
         texts.insert(name.to_owned(), std::fs::read_to_string(project().join(name)).unwrap());
     }
-    for path in files("src", "rs").into_iter().chain(files("sql", "sql")).chain(files("benches", "py")) {
+    let more = files("docs", "md").into_iter().chain(files("pipelines", "toml"));
+    for path in files("src", "rs").into_iter().chain(files("sql", "sql")).chain(files("benches", "py")).chain(more) {
         texts.insert(relative(&path), std::fs::read_to_string(&path).unwrap());
     }
     for (name, text) in texts {

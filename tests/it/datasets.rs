@@ -37,6 +37,13 @@ fn run(work: &Workdir, (dataset, inputs, options): (&str, &[&str], &[&str]), fur
     work.run(&args)
 }
 
+/// Scores the samples of all datasets in one lake.
+pub(crate) fn run_all(work: &Workdir) {
+    for case in RUNS {
+        run(work, case, &["-q"]).expect(0);
+    }
+}
+
 /// Refreshed with INSTA_UPDATE=always.
 #[test]
 fn what_a_run_prints() {

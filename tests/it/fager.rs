@@ -205,8 +205,8 @@ fn three_tie_policies() {
     let mut text = String::from("collection,run,prompt_index,metric,score\n");
     for index in 1..=30 {
         let (real, fake) = match index {
-            ..=22 => (2.0, 1.0),
-            ..=29 => (1.5, 1.5),
+            0..=22 => (2.0, 1.0),
+            23..=29 => (1.5, 1.5),
             _ => (1.0, 2.0),
         };
         text += &format!("Culture,real,{index},Higher,{real}\nCulture,sdxl,{index},Higher,{fake}\n");

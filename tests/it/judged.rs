@@ -378,7 +378,7 @@ fn hurried_mistakes_are_told() {
     work.write("b_judged.csv", csv(&[["1", "p", "", "", &verdict("0")]]));
     let ran = work.run(&["ingest", "qwen-image-bench", "b_judged.csv", "--model", "Mine"]).expect(1);
     assert!(
-        ran.stderr.contains("--judge NAME, --model-revision R; another model needs another name"),
+        ran.stderr.contains("--judge NAME, --model-revision R; another model, assessor or run needs another name"),
         "{}",
         ran.stderr
     );

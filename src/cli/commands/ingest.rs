@@ -134,7 +134,7 @@ pub(super) fn ingest(
             collection: options.collection.clone(),
             split: options.split.map_or_else(String::new, |split| split.name().into()),
             generator_from: options.generator_from.clone(),
-            direction: options.direction.clone().unwrap_or_else(String::new),
+            direction: options.direction.as_deref().unwrap_or("").to_owned(),
             keep_text: !options.no_raw,
         },
         provenance: options.provenance.as_deref().map(Provenance::load).transpose()?,

@@ -72,7 +72,8 @@ fn image_scores(sources: &Sources<'_>, answers: &DataFrame, images: &DataFrame) 
         }
     }
     let mean = |points: &[f64]| (!points.is_empty()).then(|| points.iter().sum::<f64>() / points.len() as f64 * 100.0);
-    let (mut scores, mut counts): ([Vec<Option<f64>>; 5], [Vec<Option<i64>>; 4]) = Default::default();
+    let mut scores: [Vec<Option<f64>>; 5] = Default::default();
+    let mut counts: [Vec<Option<i64>>; 4] = Default::default();
     let (mut decisions, mut gated) = (Vec::new(), Vec::new());
     for levels in of.values() {
         let first = mean(&levels[0]).or(is_zero_without.then_some(0.0));
@@ -172,15 +173,22 @@ fn by_category(answers: &DataFrame, scores: &DataFrame) -> Result<DataFrame> {
     Ok(means.collect()?)
 }
 
-/// Indices of pairs to leave out, by collection.
-fn excluded(sources: &Sources<'_>) -> Result<(BTreeSet<(String, i64)>, BTreeSet<i64>)> {
+/// Pairs to leave out: those a list names in its collection, and those named for every collection.
+struct Excluded {
+    listed: BTreeSet<(String, i64)>,
+    named: BTreeSet<i64>,
+}
+
+fn excluded(sources: &Sources<'_>) -> Result<Excluded> {
     let wanted = sources.text("exclude")?;
     if wanted == "listed" {
         let listed = sources.scan("exclusions", &["collection", "prompt_index"])?.collect()?;
         let pairs = texts(&listed, "collection")?.into_iter().zip(ints(&listed, "prompt_index")?);
-        return Ok((pairs.filter_map(|(collection, index)| Some((collection, index?))).collect(), BTreeSet::new()));
+        let listed = pairs.filter_map(|(collection, index)| Some((collection, index?))).collect();
+        return Ok(Excluded { listed, named: BTreeSet::new() });
     }
-    Ok((BTreeSet::new(), wanted.split(',').filter_map(|index| index.trim().parse().ok()).collect()))
+    let named = wanted.split(',').filter_map(|index| index.trim().parse().ok()).collect();
+    Ok(Excluded { listed: BTreeSet::new(), named })
 }
 
 fn ab_accuracy(sources: &Sources<'_>, used: LazyFrame) -> Result<DataFrame> {
@@ -218,7 +226,7 @@ fn ab_accuracy(sources: &Sources<'_>, used: LazyFrame) -> Result<DataFrame> {
     );
     let pairs =
         join(all.filter(col("run").neq(lit(reference_run.to_owned()))), reference, &on, JoinType::Inner).collect()?;
-    let (listed, named) = excluded(sources)?;
+    let Excluded { listed, named } = excluded(sources)?;
     let mut found: BTreeMap<[String; 5], Comparison> = BTreeMap::new();
     let names = ["collection", "run", "model_revision", "judge", "score_name"];
     let names = names.iter().map(|name| Ok(texts(&pairs, name)?)).collect::<Result<Vec<_>>>()?;
