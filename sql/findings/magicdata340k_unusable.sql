@@ -9,5 +9,6 @@ SELECT
 FROM (
     SELECT n, CASE WHEN $reading = 'exact' THEN exact_outcome ELSE keywords_outcome END AS outcome
     FROM outcome_patterns
+    WHERE exact_outcome <> 'missing'
 ) AS reading
 ORDER BY n

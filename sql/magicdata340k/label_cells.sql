@@ -3,7 +3,7 @@
 -- grain: one label of one assessor
 -- key: assessor, model_revision, level, label
 -- output: memory
--- An unusable prediction is left out with its labels ($unusable = 'out'), or counts as predicting nothing ($unusable = 'nothing').
+-- A prediction without a text is none. An unusable one is left out with its labels ($unusable = 'out'), or counts as predicting nothing ($unusable = 'nothing').
 WITH readings AS (
     SELECT
         assessor,
@@ -13,6 +13,7 @@ WITH readings AS (
         CASE WHEN $reading = 'exact' THEN exact_outcome ELSE keywords_outcome END AS outcome,
         CASE WHEN $reading = 'exact' THEN exact_mask ELSE keywords_mask END AS mask
     FROM outcome_patterns
+    WHERE exact_outcome <> 'missing'
 ),
 
 scored AS (

@@ -2,9 +2,10 @@
 
 use sha2::{Digest, Sha256};
 
-use super::artifacts::{Outcome, Reading, Taxonomy, exact};
+use super::artifacts::{LabelSet, Outcome, Reading, Taxonomy, exact};
 use super::members::{self, Members, Raw, first_of, json_text, keys, note_ignored, shown, text_member};
-use super::{Classified, Form, Notes, Reader, Reject, SegmentTables, SourceOptions, TableBuilder, names};
+use super::walk::{excerpt, form_by, walk};
+use super::{Classified, Form, Notes, Reader, SegmentTables, SourceOptions, TableBuilder, names};
 use crate::assets::Assets;
 use crate::error::Result;
 use crate::python::json::{self, Value};
@@ -15,7 +16,6 @@ use crate::source::{Location, Segment, hex};
 /// The dataset's id.
 pub const DATASET: &str = "magicbench";
 
-const REJECT_TEXT: usize = 64 << 10;
 const PROMPT: &str = "prompt_t2i";
 /// Keys that only results have.
 const RESULT: [&str; 4] = ["response", "gen_images", "has_subject", "subject_detection_response"];
@@ -76,6 +76,7 @@ impl MagicBench {
         record.images = images(members, notes)?;
         record.has_subject = has_subject(members)?;
         let response = members.get("response").map_or(Ok(None), |raw| json_text(*raw, notes))?;
+        let response = response.filter(|text| !strip(text).is_empty());
         record.reading = Some(exact::read(response.as_deref(), &self.taxonomy));
         record.text = response.map(std::borrow::Cow::into_owned);
         let is_read = |key: &str| [&[PROMPT, "subject"][..], &RESULT, &OWN].iter().any(|names| names.contains(&key));
@@ -215,17 +216,7 @@ impl Reader for MagicBench {
     }
 
     fn form(&self, segment: &Segment) -> Option<Form> {
-        let mut notes = Notes::default();
-        let mut found = None;
-        for record in segment.records() {
-            let Ok(members) = members::members(record.content, &mut notes) else { continue };
-            match form_of(&members) {
-                Some(Form::Metadata) => found = Some(Form::Metadata),
-                Some(form) => return Some(form),
-                None => {}
-            }
-        }
-        found
+        form_by(segment, form_of)
     }
 
     fn setting_is_about(&self, setting: &str) -> Option<&'static str> {
@@ -250,28 +241,23 @@ impl Reader for MagicBench {
     }
 
     fn read(&self, segment: &Segment, source: &str, file: &Classified) -> Result<SegmentTables> {
-        let mut notes = Notes::default();
-        let mut rejects = Vec::new();
-        let mut records: Vec<(u64, Record)> = Vec::new();
-        let mut count = 0;
-        for found in segment.records() {
-            count += 1;
-            let members = members::members(found.content, &mut notes);
-            match members.and_then(|members| self.record(&members, file.form, &mut notes)) {
-                Ok(record) => records.push((found.number, record)),
+        let walked = walk(segment, |found, notes| {
+            let read =
+                members::members(found.content, notes).and_then(|members| self.record(&members, file.form, notes));
+            match read {
                 // A line of results that cannot be read is a record of the ledger, as one without a prompt is.
                 Err(reason) if file.form == Form::Answers => {
                     notes.add("lines of results that cannot be read, counted as skipped", 1);
-                    let reading =
-                        Reading { outcome: Outcome::ParseFailed, reason: Some(reason), labels: Default::default() };
-                    let text = Some(found.excerpt(REJECT_TEXT));
-                    records.push((found.number, Record { text, reading: Some(reading), ..Record::default() }));
+                    let labels = LabelSet::default();
+                    let reading = Reading { outcome: Outcome::ParseFailed, reason: Some(reason), labels };
+                    Ok(Record { text: Some(excerpt(found)), reading: Some(reading), ..Record::default() })
                 }
-                Err(reason) => rejects.push(Reject { line: found.number, reason, text: found.excerpt(REJECT_TEXT) }),
+                read => read,
             }
-        }
-        records.sort_by(|a, b| (&a.1.prompt, a.0).cmp(&(&b.1.prompt, b.0)));
-        let tables = self.rows(&records, file, source)?;
-        Ok(SegmentTables { rejects, records: count, notes, ..tables })
+        });
+        walked.finish(|mut records| {
+            records.sort_by(|a, b| (&a.1.prompt, a.0).cmp(&(&b.1.prompt, b.0)));
+            self.rows(&records, file, source)
+        })
     }
 }

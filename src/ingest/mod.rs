@@ -15,6 +15,7 @@ mod names;
 mod notes;
 pub mod provenance;
 pub mod qwen_image_bench;
+mod walk;
 
 use arrow::array::RecordBatch;
 use serde::{Deserialize, Serialize};

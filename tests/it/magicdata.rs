@@ -306,7 +306,7 @@ fn both_readings_of_an_assessor() {
             "parse_failed",
             "artifact object",
         ),
-        ("no text", "  ", "missing", "missing"),
+        ("an empty text", "  ", "parse_failed", "parse_failed"),
         ("no braces", "It is normal: true.", "parse_failed", "parse_failed"),
         ("a box that is not closed", "\\boxed{{\"Whether Normal\": true", "parse_failed", "parse_failed"),
         ("short answer", "\\boxed{answer}", "parse_failed", "normal"),

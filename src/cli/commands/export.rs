@@ -37,7 +37,7 @@ struct To {
     /// A folder with a CSV file for every table.
     #[arg(long, value_name = "DIR")]
     csv: Option<PathBuf>,
-    /// A folder with the files of the benchmark's own scoring script.
+    /// A folder with the files of Qwen-Image-Bench's own scoring script.
     #[arg(long, value_name = "DIR")]
     official: Option<PathBuf>,
 }
@@ -65,6 +65,13 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
         tell(export::csv(&snapshot, to(path), args.for_spreadsheets)?);
     }
     if let Some(path) = &args.to.official {
+        if dataset.id != export::OFFICIAL_OF {
+            return Err(Error::new(
+                ErrorKind::Usage,
+                format!("--official writes the files of the {} script; {} has none", export::OFFICIAL_OF, dataset.id),
+            )
+            .hint("--xlsx, --json or --csv write every table"));
+        }
         let rubric = Rubric::load(&session.assets, &dataset.id)?;
         let pipeline = Pipeline::load(&session.assets, &dataset.id)?;
         let plan = Plan::new(&session.assets, &pipeline, &Choices::default())?;

@@ -20,7 +20,7 @@ use crate::snapshot::{self, Published};
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
-    /// Dataset id, or a pipeline file ending in .toml.
+    /// Dataset id, name of another built-in pipeline (mos_from_ratings), or a pipeline file ending in .toml.
     pipeline: String,
     #[command(flatten)]
     options: ScoreOptions,

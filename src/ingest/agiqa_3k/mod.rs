@@ -5,7 +5,8 @@ mod record;
 use self::record::{Image, Prediction, Rating, Record};
 use super::direction::Directions;
 use super::members::{self, Members, first_of};
-use super::{Classified, Form, Notes, Reader, Reject, SegmentTables, SourceOptions, TableBuilder};
+use super::walk::{form_by, walk};
+use super::{Classified, Form, Reader, SegmentTables, SourceOptions, TableBuilder};
 use crate::assets::Assets;
 use crate::error::Result;
 use crate::schema::TableSchema;
@@ -13,8 +14,6 @@ use crate::source::{Location, Segment};
 
 /// The dataset's id.
 pub const DATASET: &str = "agiqa-3k";
-
-const REJECT_TEXT: usize = 64 << 10;
 
 /// The reader.
 pub struct Agiqa3k {
@@ -136,9 +135,7 @@ impl Reader for Agiqa3k {
     }
 
     fn form(&self, segment: &Segment) -> Option<Form> {
-        let mut notes = Notes::default();
-        let records = segment.records();
-        records.iter().find_map(|record| form_of(&members::members(record.content, &mut notes).ok()?))
+        form_by(segment, form_of)
     }
 
     fn setting_is_about(&self, setting: &str) -> Option<&'static str> {
@@ -155,21 +152,11 @@ impl Reader for Agiqa3k {
     }
 
     fn read(&self, segment: &Segment, source: &str, file: &Classified) -> Result<SegmentTables> {
-        let mut notes = Notes::default();
-        let mut rejects = Vec::new();
-        let mut records = Vec::new();
-        let mut count = 0;
-        for found in segment.records() {
-            count += 1;
-            let is_lower = |metric: &str| self.directions.is_lower_better(&file.options, metric);
-            let read = members::members(found.content, &mut notes)
-                .and_then(|members| Record::read(&members, file.form, &is_lower, &mut notes));
-            match read {
-                Ok(record) => records.push((found.number, record)),
-                Err(reason) => rejects.push(Reject { line: found.number, reason, text: found.excerpt(REJECT_TEXT) }),
-            }
-        }
-        let tables = self.tables(records, source)?;
-        Ok(SegmentTables { rejects, records: count, notes, ..tables })
+        let is_lower = |metric: &str| self.directions.is_lower_better(&file.options, metric);
+        let walked = walk(segment, |found, notes| {
+            let members = members::members(found.content, notes)?;
+            Record::read(&members, file.form, &is_lower, notes)
+        });
+        walked.finish(|records| self.tables(records, source))
     }
 }

@@ -12,9 +12,10 @@ use crate::python::strip;
 /// Reads a text. `{"Whether Normal": true}` alone, or `{"Whether Normal": false, "Type of Deformity": {…}}` with known level-2
 /// labels as keys and lists of their own level-3 labels as values; any value for a level-2 label without those.
 pub fn read(text: Option<&str>, taxonomy: &Taxonomy) -> Reading {
-    let Some(text) = text.filter(|text| !strip(text).is_empty()) else {
-        return Reading::failed(Outcome::Missing, "no text");
-    };
+    let Some(text) = text else { return Reading::failed(Outcome::Missing, "no text") };
+    if strip(text).is_empty() {
+        return Reading::failed(Outcome::ParseFailed, "an empty text");
+    }
     let Some(content) = boxed::last(text, "\\boxed") else {
         return Reading::failed(Outcome::ParseFailed, "no boxed answer");
     };

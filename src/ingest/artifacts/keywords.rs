@@ -13,9 +13,10 @@ const HEAD: usize = 40;
 /// the last `}`. The first piece before a comma tells normal from artifact; every level-2 label whose name occurs counts, one
 /// with level-3 labels only if one of those occurs too.
 pub fn read(text: Option<&str>, taxonomy: &Taxonomy) -> Reading {
-    let Some(text) = text.filter(|text| !strip(text).is_empty()) else {
-        return Reading::failed(Outcome::Missing, "no text");
-    };
+    let Some(text) = text else { return Reading::failed(Outcome::Missing, "no text") };
+    if strip(text).is_empty() {
+        return Reading::failed(Outcome::ParseFailed, "an empty text");
+    }
     let tail = text.char_indices().rev().nth(TAIL - 1).map_or(text, |(at, _)| &text[at..]);
     let Some(extract) = extract(tail) else {
         return Reading::failed(Outcome::ParseFailed, "no braces at the end of the text");

@@ -9,7 +9,8 @@ use self::record::Record;
 use self::rows::Tables;
 use super::direction::Directions;
 use super::members::{self, Members};
-use super::{Classified, Form, Notes, Reader, Reject, SegmentTables, SourceOptions, names};
+use super::walk::{form_by, walk};
+use super::{Classified, Form, Reader, SegmentTables, SourceOptions, names};
 use crate::assets::Assets;
 use crate::error::Result;
 use crate::schema::TableSchema;
@@ -18,8 +19,6 @@ use crate::source::{Location, Segment};
 
 /// The dataset's id.
 pub const DATASET: &str = "fager";
-
-const REJECT_TEXT: usize = 64 << 10;
 
 /// The reader.
 pub struct Fager {
@@ -81,17 +80,7 @@ impl Reader for Fager {
     }
 
     fn form(&self, segment: &Segment) -> Option<Form> {
-        let mut notes = Notes::default();
-        let mut found = None;
-        for record in segment.records() {
-            let Ok(members) = members::members(record.content, &mut notes) else { continue };
-            match form_of(&members) {
-                Some(Form::Metadata) => found = Some(Form::Metadata),
-                Some(form) => return Some(form),
-                None => {}
-            }
-        }
-        found
+        form_by(segment, form_of)
     }
 
     fn setting_is_about(&self, setting: &str) -> Option<&'static str> {
@@ -123,22 +112,15 @@ impl Reader for Fager {
     }
 
     fn read(&self, segment: &Segment, source: &str, file: &Classified) -> Result<SegmentTables> {
-        let mut notes = Notes::default();
-        let mut rejects = Vec::new();
-        let mut records: Vec<(u64, Record)> = Vec::new();
-        let mut count = 0;
-        for found in segment.records() {
-            count += 1;
-            let read = members::members(found.content, &mut notes)
-                .and_then(|members| Record::read(&members, file.form, &self.errors, &mut notes));
-            match read {
-                Ok(record) => records.push((found.number, record)),
-                Err(reason) => rejects.push(Reject { line: found.number, reason, text: found.excerpt(REJECT_TEXT) }),
-            }
-        }
-        let ids = records.iter().map(|(_, record)| record.prompt_index()).collect();
+        let walked = walk(segment, |found, notes| {
+            let members = members::members(found.content, notes)?;
+            Record::read(&members, file.form, &self.errors, notes)
+        });
         let is_lower = |metric: &str| self.directions.is_lower_better(&file.options, metric);
-        let tables = Tables::new(&self.schemas, source, &file.options, &is_lower)?.fill(records)?;
-        Ok(SegmentTables { tables, rejects, records: count, ids, notes })
+        let tables = Tables { schemas: &self.schemas, source, options: &file.options, is_lower: &is_lower };
+        walked.finish(|records| {
+            let ids = records.iter().map(|(_, record)| record.prompt_index()).collect();
+            Ok(SegmentTables { tables: tables.fill(records)?, ids, ..SegmentTables::default() })
+        })
     }
 }

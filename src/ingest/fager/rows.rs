@@ -9,24 +9,15 @@ use crate::schema::TableSchema;
 
 /// The tables of a segment.
 pub(super) struct Tables<'a> {
-    schemas: &'a [TableSchema],
-    source: &'a str,
-    options: &'a SourceOptions,
-    is_lower: &'a dyn Fn(&str) -> bool,
+    pub schemas: &'a [TableSchema],
+    pub source: &'a str,
+    pub options: &'a SourceOptions,
+    pub is_lower: &'a dyn Fn(&str) -> bool,
 }
 
 type Sorted<'r, T> = Vec<(i64, &'r T)>;
 
 impl<'a> Tables<'a> {
-    pub(super) fn new(
-        schemas: &'a [TableSchema],
-        source: &'a str,
-        options: &'a SourceOptions,
-        is_lower: &'a dyn Fn(&str) -> bool,
-    ) -> Result<Self> {
-        Ok(Self { schemas, source, options, is_lower })
-    }
-
     fn table(&self, name: &str) -> Result<TableBuilder<'a>> {
         let schema = self.schemas.iter().find(|schema| schema.table == name);
         schema.map(TableBuilder::new).ok_or_else(|| Error::new(ErrorKind::Check, "no such table").with("table", name))

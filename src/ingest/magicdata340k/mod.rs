@@ -8,7 +8,8 @@ use self::record::Record;
 use super::artifacts::gold::Gold;
 use super::artifacts::{Reading, Taxonomy};
 use super::members::{self, Members, first_of, keys};
-use super::{Classified, Form, Notes, Reader, Reject, SegmentTables, SourceOptions, TableBuilder};
+use super::walk::walk;
+use super::{Classified, Form, Notes, Reader, SegmentTables, SourceOptions, TableBuilder};
 use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::TableSchema;
@@ -17,7 +18,6 @@ use crate::source::{Location, Segment, hex};
 /// The dataset's id.
 pub const DATASET: &str = "magicdata340k";
 
-const REJECT_TEXT: usize = 64 << 10;
 /// Keys under which a prompt stands.
 const PROMPTS: [&str; 4] = ["prompt_ori", "query", "prompt_t2i", "prompt"];
 /// Keys under which paths of images stand.
@@ -190,24 +190,14 @@ impl Reader for MagicData340k {
 
     fn read(&self, segment: &Segment, source: &str, file: &Classified) -> Result<SegmentTables> {
         let generator = record::generator_pattern(&file.options)?;
-        let mut notes = Notes::default();
-        let mut rejects = Vec::new();
-        let mut records: Vec<(u64, Record)> = Vec::new();
-        let mut count = 0;
-        for found in segment.records() {
-            count += 1;
-            let read = members::members(found.content, &mut notes)
-                .and_then(|members| Record::read(&members, file.form, &self.taxonomy, generator.as_ref(), &mut notes));
-            match read {
-                Ok(record) => records.push((found.number, record)),
-                Err(reason) => {
-                    rejects.push(Reject { line: found.number, reason, text: found.excerpt(REJECT_TEXT) });
-                }
-            }
-        }
-        records.sort_by(|a, b| (&a.1.image, a.0).cmp(&(&b.1.image, b.0)));
-        let tables = self.image_rows(&records, file, source)?;
-        Ok(SegmentTables { rejects, records: count, notes, ..tables })
+        let walked = walk(segment, |found, notes| {
+            let members = members::members(found.content, notes)?;
+            Record::read(&members, file.form, &self.taxonomy, generator.as_ref(), notes)
+        });
+        walked.finish(|mut records| {
+            records.sort_by(|a, b| (&a.1.image, a.0).cmp(&(&b.1.image, b.0)));
+            self.image_rows(&records, file, source)
+        })
     }
 }
 

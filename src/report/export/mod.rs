@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 
 use sha2::{Digest, Sha256};
 
-pub use official::official;
+pub use official::{OFFICIAL_OF, official};
 pub use text::{csv, json};
 pub use xlsx::xlsx;
 

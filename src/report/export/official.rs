@@ -19,6 +19,9 @@ use crate::pipeline::{Parameter, Plan};
 use crate::schema::taxonomy::Rubric;
 use crate::snapshot::{self, Input, Snapshot};
 
+/// The dataset whose script has files of its own.
+pub const OFFICIAL_OF: &str = crate::ingest::qwen_image_bench::DATASET;
+
 /// The sheet of pillars.
 const SUMMARY: &str = "Level-1 Summary";
 

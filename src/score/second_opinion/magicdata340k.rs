@@ -96,6 +96,7 @@ fn detection(sources: &Sources<'_>, taxonomy: &Taxonomy, assessed: &DataFrame) -
     let patterns = assessed
         .clone()
         .lazy()
+        .filter(col("exact_outcome").neq(lit("missing")))
         .group_by(cols(&["assessor", "model_revision", "gold", &outcome, &mask]))
         .agg([len().cast(DataType::Int64).alias("n")])
         .collect()?;
