@@ -55,4 +55,4 @@ SELECT
     CASE WHEN lower_is_better THEN 'lower is better' ELSE 'higher is better' END AS direction,
     a['reason'] AS reason
 FROM measured
-ORDER BY metric, target, group_kind, group_name
+ORDER BY group_kind, group_name, target, metric

@@ -6,6 +6,7 @@
 SELECT
     b.model,
     b.n_valid,
+    b.coverage,
     b.overall,
     p.overall AS published_overall,
     b.overall - p.overall AS difference

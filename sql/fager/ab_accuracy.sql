@@ -1,9 +1,9 @@
 -- name: ab_accuracy
 -- question: How often does each score tell the real image from a generated one?
 -- grain: one score of one generated run against the reference run
--- key: collection, reference_run, generated_run, model_revision, judge, score_name
+-- key: collection, reference_run, reference_revision, generated_run, model_revision, judge, score_name
 -- output: table
--- Pairs are joined by prompt index, within one judge; the reference run's revision does not matter. In official scores are compared as
+-- Pairs are joined by prompt index, within one judge; each revision of the reference run by itself. In official scores are compared as
 -- rounded to two decimals, in strict unrounded. Ties count as correct (full), as wrong (zero) or not at all (skip).
 WITH all_scores AS (
     SELECT collection, run, model_revision, judge, prompt_index, score_name, score, unrounded, FALSE AS lower_is_better
@@ -32,6 +32,7 @@ reference AS (
 pairs AS (
     SELECT
         g.collection,
+        r.model_revision AS reference_revision,
         g.run AS generated_run,
         g.model_revision,
         g.judge,
@@ -60,6 +61,7 @@ kept AS (
 counts AS (
     SELECT
         collection,
+        reference_revision,
         generated_run,
         model_revision,
         judge,
@@ -73,12 +75,13 @@ counts AS (
         exact_avg(margin) AS margin_mean,
         coalesce(string_agg(CASE WHEN sign = -1 THEN CAST(prompt_index AS TEXT) END, ',' ORDER BY prompt_index), '') AS wrong_indices
     FROM kept
-    GROUP BY collection, generated_run, model_revision, judge, score_name
+    GROUP BY collection, reference_revision, generated_run, model_revision, judge, score_name
 ),
 
 spreads AS (
     SELECT
         k.collection,
+        k.reference_revision,
         k.generated_run,
         k.model_revision,
         k.judge,
@@ -86,16 +89,16 @@ spreads AS (
         exact_avg((k.margin - c.margin_mean) * (k.margin - c.margin_mean)) AS variance
     FROM kept AS k
     JOIN counts AS c
-        ON k.collection = c.collection AND k.generated_run = c.generated_run AND k.model_revision = c.model_revision
+        ON k.collection = c.collection AND k.reference_revision = c.reference_revision AND k.generated_run = c.generated_run AND k.model_revision = c.model_revision
         AND k.judge = c.judge AND k.score_name = c.score_name
-    GROUP BY k.collection, k.generated_run, k.model_revision, k.judge, k.score_name
+    GROUP BY k.collection, k.reference_revision, k.generated_run, k.model_revision, k.judge, k.score_name
 ),
 
 left_out AS (
-    SELECT collection, generated_run, model_revision, judge, score_name, count(*) AS n
+    SELECT collection, reference_revision, generated_run, model_revision, judge, score_name, count(*) AS n
     FROM pairs
     WHERE is_excluded
-    GROUP BY collection, generated_run, model_revision, judge, score_name
+    GROUP BY collection, reference_revision, generated_run, model_revision, judge, score_name
 )
 
 SELECT
@@ -116,13 +119,14 @@ SELECT
     CASE WHEN c.lower_is_better THEN 'lower is better' ELSE 'higher is better' END AS direction,
     c.wrong_indices,
     coalesce(x.n, 0) AS n_excluded,
+    c.reference_revision,
     c.model_revision,
     c.judge
 FROM counts AS c
 JOIN spreads AS s
-    ON c.collection = s.collection AND c.generated_run = s.generated_run AND c.model_revision = s.model_revision
+    ON c.collection = s.collection AND c.reference_revision = s.reference_revision AND c.generated_run = s.generated_run AND c.model_revision = s.model_revision
     AND c.judge = s.judge AND c.score_name = s.score_name
 LEFT JOIN left_out AS x
-    ON c.collection = x.collection AND c.generated_run = x.generated_run AND c.model_revision = x.model_revision
+    ON c.collection = x.collection AND c.reference_revision = x.reference_revision AND c.generated_run = x.generated_run AND c.model_revision = x.model_revision
     AND c.judge = x.judge AND c.score_name = x.score_name
-ORDER BY c.collection, reference_run, c.generated_run, c.model_revision, c.judge, c.score_name
+ORDER BY c.collection, reference_run, c.reference_revision, c.generated_run, c.model_revision, c.judge, c.score_name

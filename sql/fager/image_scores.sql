@@ -75,9 +75,9 @@ compared AS (
         bool_and(
             coalesce(s.decision = d.decision, s.decision IS NULL)
             AND coalesce(s.overall = python_round2(d.overall), s.overall IS NULL)
-            AND coalesce(s.level_1 = python_round2(d.level_1), s.level_1 IS NULL)
-            AND coalesce(s.level_2 = python_round2(d.level_2), s.level_2 IS NULL)
-            AND coalesce(s.level_3 = python_round2(d.level_3), s.level_3 IS NULL)
+            AND (s.overall IS NULL OR s.level_1 IS NOT DISTINCT FROM python_round2(d.level_1))
+            AND (s.overall IS NULL OR s.level_2 IS NOT DISTINCT FROM python_round2(d.level_2))
+            AND (s.overall IS NULL OR s.level_3 IS NOT DISTINCT FROM python_round2(d.level_3))
             AND coalesce(s.n = d.n, s.n IS NULL) AND coalesce(s.n_yes = d.n_yes, s.n_yes IS NULL)
             AND coalesce(s.n_no = d.n_no, s.n_no IS NULL) AND coalesce(s.n_unknown = d.n_unknown, s.n_unknown IS NULL)
         ) AS equals_stored

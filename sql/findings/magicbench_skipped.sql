@@ -3,7 +3,7 @@
 -- grain: the lake
 -- key: n
 -- output: finding
-SELECT count(*) AS n, coalesce(min(reason), '') AS detail
+SELECT count(*) AS n, coalesce(min(CASE WHEN outcome = 'parse_failed' THEN reason END), 'no prompt') AS detail
 FROM assessments
 WHERE prompt = ''
 ORDER BY n

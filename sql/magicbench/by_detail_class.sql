@@ -34,14 +34,19 @@ counts AS (
 ),
 
 bases AS (
-    SELECT *, CASE WHEN $denominators = 'nominal' THEN $nominal_detail ELSE n_valid END AS n
+    SELECT
+        *,
+        CASE
+            WHEN $denominators = 'nominal' AND detail_class <> '(none)' AND n_valid + deformed > 0 THEN $nominal_detail
+            ELSE n_valid
+        END AS n
     FROM counts
 )
 
 SELECT
     model,
     detail_class,
-    CASE WHEN n_valid > 0 THEN 100.0 * CAST(n - deformed AS DOUBLE) / nullif(n, 0) END AS score,
+    100.0 * CAST(n - deformed AS DOUBLE) / nullif(n, 0) AS score,
     n,
     deformed,
     n_records,

@@ -14,11 +14,11 @@ states AS (
         a.model,
         a.model_revision,
         a.judge,
-        coalesce(a.class, p.class, a.class_read, '(none)') AS class,
-        coalesce(a.detail_class, p.detail_class, '(none)') AS detail_class,
+        coalesce(a.class, a.class_read, '(none)') AS class,
+        coalesce(a.detail_class, '(none)') AS detail_class,
         CASE WHEN a.prompt = '' THEN 'skipped' ELSE a.outcome END AS state,
         k.n > 0 AND a.prompt <> '' AND p.prompt IS NULL AS is_unexpected,
-        a.prompt <> '' AND coalesce(a.class, p.class) IS NULL AS is_unknown,
+        a.prompt <> '' AND a.class IS NULL AS is_unknown,
         FALSE AS is_duplicate
     FROM assessments AS a
     CROSS JOIN known AS k

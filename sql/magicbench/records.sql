@@ -3,16 +3,16 @@
 -- grain: one record with a prompt
 -- key: model, model_revision, judge, prompt
 -- output: memory
--- Without its subject an image has an artifact, and the anatomy flag of its class, whatever the response says. The class is that of the
--- record, else of the benchmark's prompt. may_flag: whether its flags count, is_valid: whether it counts in a denominator.
+-- Without its subject an image has an artifact, and the anatomy flag of its class, whatever the response says. The class is what
+-- the record says. may_flag: whether its flags count, is_valid: whether it counts in a denominator.
 WITH classified AS (
     SELECT
         a.model,
         a.model_revision,
         a.judge,
         a.prompt,
-        coalesce(a.class, p.class) AS class,
-        coalesce(a.detail_class, p.detail_class, '(none)') AS detail_class,
+        a.class,
+        coalesce(a.detail_class, '(none)') AS detail_class,
         p.prompt IS NOT NULL AS is_known,
         a.outcome = 'ok' AS is_valid,
         coalesce(a.has_subject, TRUE) AS has_subject,

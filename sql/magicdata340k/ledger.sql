@@ -131,6 +131,15 @@ assessors AS (
         n AS unexpected, CAST(0 AS BIGINT) AS unknown, CAST(0 AS BIGINT) AS duplicate
     FROM strangers
     WHERE n > 0
+    UNION ALL
+    SELECT
+        a.assessor, a.model_revision, a.split,
+        CAST(0 AS BIGINT) AS expected, CAST(0 AS BIGINT) AS ok, CAST(0 AS BIGINT) AS invalid, CAST(0 AS BIGINT) AS parse_failed,
+        CAST(0 AS BIGINT) AS unexpected, CAST(0 AS BIGINT) AS unknown, a.n AS duplicate
+    FROM aside AS a
+    LEFT ANTI JOIN (SELECT c.assessor, c.model_revision, c.split FROM covered AS c JOIN usable AS u ON c.split = u.split) AS k
+        ON a.assessor = k.assessor AND a.model_revision = k.model_revision AND a.split = k.split
+    WHERE a.kind = 'prediction'
 ),
 
 everyone AS (

@@ -13,7 +13,8 @@ pub(super) fn tau_b(pairs: &Pairs) -> f64 {
     let discordant = inversions(&mut y, &mut scratch);
     // Now in order, so that equal ones stand together.
     let tied_y = tied(y.len(), |a, b| y[a] == y[b]);
-    let concordant = all - tied_x - tied_y + tied_both - discordant;
+    // Pairs tied in both stand in both counts.
+    let concordant = all + tied_both - tied_x - tied_y - discordant;
     let difference = concordant as i128 - discordant as i128;
     let base = (((all - tied_x) as f64) * ((all - tied_y) as f64)).sqrt();
     (difference as f64 / base).clamp(-1.0, 1.0)

@@ -40,5 +40,5 @@ pub(super) fn pearson(x: &[f64], y: &[f64]) -> f64 {
     let (x, y) = (centred(x), centred(y));
     let products = sum(x.iter().zip(&y).map(|(x, y)| x * y));
     let squares = |values: &[f64]| sum(values.iter().map(|value| value * value));
-    (products / (squares(&x).sqrt() * squares(&y).sqrt())).clamp(-1.0, 1.0)
+    (products / (squares(&x) * squares(&y)).sqrt()).clamp(-1.0, 1.0)
 }

@@ -31,5 +31,5 @@ pub(super) fn spearman(pairs: &Pairs) -> f64 {
         x_squares += x * x;
         y_squares += y * y;
     }
-    (products as f64 / ((x_squares as f64).sqrt() * (y_squares as f64).sqrt())).clamp(-1.0, 1.0)
+    (products as f64 / (x_squares as f64 * y_squares as f64).sqrt()).clamp(-1.0, 1.0)
 }

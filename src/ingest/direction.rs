@@ -28,6 +28,11 @@ impl Directions {
         Ok(Self { known })
     }
 
+    /// The metrics that `--direction` names.
+    pub(super) fn named(options: &SourceOptions) -> impl Iterator<Item = &str> {
+        options.direction.split(',').filter_map(|part| part.rsplit_once('=')).map(|(name, _)| name)
+    }
+
     /// What the file says, for a reader's identity.
     pub(super) fn identity(&self) -> String {
         let lower = self.known.iter().filter(|(_, is_lower)| **is_lower);
@@ -36,11 +41,10 @@ impl Directions {
 
     /// Whether lower values of a metric are better; higher if nothing says so.
     pub(super) fn is_lower_better(&self, options: &SourceOptions, metric: &str) -> bool {
-        let said =
-            options.direction.split(',').filter(|part| !part.is_empty()).find_map(|part| match part.rsplit_once('=') {
-                Some((name, direction)) => (name == metric).then_some(direction == "lower"),
-                None => Some(part == "lower"),
-            });
+        let parts = || options.direction.split(',').filter(|part| !part.is_empty());
+        let by_name = parts().filter_map(|part| part.rsplit_once('=')).find(|(name, _)| *name == metric);
+        let general = parts().find(|part| !part.contains('='));
+        let said = by_name.map(|(_, direction)| direction).or(general).map(|direction| direction == "lower");
         said.or_else(|| self.known.get(&metric.to_lowercase()).copied()).unwrap_or(false)
     }
 }

@@ -3,7 +3,7 @@
 use sha2::{Digest, Sha256};
 
 use super::artifacts::{LabelSet, Outcome, Reading, Taxonomy, exact};
-use super::members::{self, Members, Raw, first_of, json_text, keys, note_ignored, shown, text_member};
+use super::members::{self, Members, Raw, json_text, keys, note_ignored, shown, text_member};
 use super::walk::{excerpt, form_by, walk};
 use super::{Classified, Form, Notes, Reader, SegmentTables, SourceOptions, TableBuilder, names};
 use crate::assets::Assets;
@@ -41,6 +41,7 @@ struct Record {
     has_subject: Option<bool>,
     text: Option<String>,
     reading: Option<Reading>,
+    is_unread: bool,
 }
 
 impl MagicBench {
@@ -74,7 +75,7 @@ impl MagicBench {
             return if record.prompt.is_empty() { Err(format!("{PROMPT} is empty")) } else { Ok(record) };
         }
         record.images = images(members, notes)?;
-        record.has_subject = has_subject(members)?;
+        record.has_subject = has_subject(members, notes);
         let response = members.get("response").map_or(Ok(None), |raw| json_text(*raw, notes))?;
         let response = response.filter(|text| !strip(text).is_empty());
         record.reading = Some(exact::read(response.as_deref(), &self.taxonomy));
@@ -129,7 +130,8 @@ impl MagicBench {
                 .text(record.detail_class.as_deref())?
                 .flag(record.has_subject)?
                 .int(Some(record.images.len() as i64))?
-                .text(text.filter(|_| *keep_text))?
+                // A line that could not be read is all there is of its record.
+                .text(text.filter(|_| *keep_text || record.is_unread))?
                 .text(text.map(|text| hex(&Sha256::digest(text.as_bytes()))).as_deref())?
                 .text(Some(reading.outcome.name()))?
                 .text(reading.reason.as_deref())?
@@ -173,36 +175,44 @@ fn form_of(members: &Members<'_>) -> Option<Form> {
     }
 }
 
-/// The paths of the generated images: a list, or a text.
+/// The paths of the generated images: a list, or a text; what is neither scores nothing and is only noted.
 fn images(members: &Members<'_>, notes: &mut Notes) -> Result<Vec<String>, String> {
-    let Some(key) = first_of(members, &["gen_images"]) else { return Ok(Vec::new()) };
-    let Some(raw) = members.get(key).copied() else { return Ok(Vec::new()) };
+    let Some(raw) = members.get("gen_images").copied().filter(|raw| !matches!(raw, Raw::Null)) else {
+        return Ok(Vec::new());
+    };
     let text = json_text(raw, notes)?.map_or_else(String::new, std::borrow::Cow::into_owned);
-    match (raw, json::parse(&text).map(|node| node.value)) {
-        (Raw::Text(_), Err(_)) => Ok(vec![text]),
-        (_, Ok(Value::Array(items))) => items
-            .iter()
-            .map(|item| match &item.value {
-                Value::String(path) => Ok(path.to_string()),
-                other => Err(format!("`{key}` lists {} where a path is due", other.kind())),
-            })
-            .collect(),
-        _ => Err(format!("`{key}` is {} where a list of paths is due", shown(&text))),
+    Ok(match (raw, json::parse(&text).map(|node| node.value)) {
+        (Raw::Text(_), Err(_)) => vec![text],
+        (_, Ok(Value::Array(items))) => items.iter().map(|item| path(&item.value, item.text)).collect(),
+        _ => {
+            notes.add("`gen_images` that are no list of paths", 1);
+            Vec::new()
+        }
+    })
+}
+
+fn path(value: &Value<'_>, json: &str) -> String {
+    match value {
+        Value::String(path) => path.to_string(),
+        _ => json.to_owned(),
     }
 }
 
-/// `has_subject`: false, 0 and "false" are one.
-fn has_subject(members: &Members<'_>) -> Result<Option<bool>, String> {
+/// `has_subject`: false, 0 and "false" are one; what says neither is not said.
+fn has_subject(members: &Members<'_>, notes: &mut Notes) -> Option<bool> {
     let text = match members.get("has_subject") {
-        None | Some(Raw::Null) => return Ok(None),
+        None | Some(Raw::Null) => return None,
         Some(Raw::Text(raw)) => raw.text,
         Some(Raw::Other(text)) => text,
     };
     match text.trim().to_ascii_lowercase().as_str() {
-        "" => Ok(None),
-        "false" | "0" | "0.0" => Ok(Some(false)),
-        "true" | "1" | "1.0" => Ok(Some(true)),
-        other => Err(format!("`has_subject` is {} where true or false is due", shown(other))),
+        "" => None,
+        "false" | "0" | "0.0" => Some(false),
+        "true" | "1" | "1.0" => Some(true),
+        other => {
+            notes.add_listed("`has_subject` that says neither true nor false: ", &shown(other), 1);
+            None
+        }
     }
 }
 
@@ -250,7 +260,12 @@ impl Reader for MagicBench {
                     notes.add("lines of results that cannot be read, counted as skipped", 1);
                     let labels = LabelSet::default();
                     let reading = Reading { outcome: Outcome::ParseFailed, reason: Some(reason), labels };
-                    Ok(Record { text: Some(excerpt(found)), reading: Some(reading), ..Record::default() })
+                    Ok(Record {
+                        text: Some(excerpt(found)),
+                        reading: Some(reading),
+                        is_unread: true,
+                        ..Record::default()
+                    })
                 }
                 read => read,
             }

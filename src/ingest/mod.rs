@@ -64,7 +64,12 @@ pub struct SourceOptions {
 impl SourceOptions {
     /// Whether both speak of the same entries of a board.
     pub fn is_same_entry(&self, other: &Self) -> bool {
-        Self { keep_text: true, ..self.clone() } == Self { keep_text: true, ..other.clone() }
+        // How a file is read makes no other entry.
+        let entry = |of: &Self| {
+            let (direction, generator_from) = (String::new(), String::new());
+            Self { keep_text: true, direction, generator_from, ..of.clone() }
+        };
+        entry(self) == entry(other)
     }
 }
 

@@ -13,7 +13,8 @@ pub(super) struct Walked<T> {
     pub records: Vec<(u64, T)>,
     rejects: Vec<Reject>,
     count: u64,
-    notes: Notes,
+    /// What else was met.
+    pub notes: Notes,
 }
 
 /// Reads each record.

@@ -36,9 +36,8 @@ impl Snapshot {
     pub fn table(&self, table: &str) -> Result<(PathBuf, TableSchema)> {
         let found = self.manifest.tables.iter().find(|entry| entry.name == table).ok_or_else(|| {
             let names: Vec<_> = self.manifest.tables.iter().map(|entry| entry.name.as_str()).collect();
-            let sql = self.manifest.dataset.replace('-', "_");
             Error::new(ErrorKind::Usage, format!("the snapshot has no table `{table}`")).hint(format!(
-                "tables: {}; tables of the lake are read with `scorelake sql \"SELECT * FROM {sql}.prompts\"`",
+                "tables: {}; tables of the lake are read with `scorelake sql`, and `scorelake schema` lists them",
                 names.join(", ")
             ))
         })?;

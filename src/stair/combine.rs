@@ -35,11 +35,12 @@ pub struct Combined {
 /// Combines scores by image, in order of the names: piece k weighs 2^-(k-1), divided by the sum of the weights if `normalises`. An
 /// image without score for one of its pieces, or for the whole where that counts, has none.
 pub fn combine(scores: &Scores, normalises: bool, mix: Mix) -> Vec<Combined> {
-    scores.by_image.iter().map(|(name, of)| one(name, of, normalises, mix)).collect()
+    let expected = |name: &String| scores.expected.get(name).copied().unwrap_or(0);
+    scores.by_image.iter().map(|(name, of)| one(name, of, expected(name), (normalises, mix))).collect()
 }
 
-fn one(name: &str, of: &BTreeMap<usize, Option<f64>>, normalises: bool, mix: Mix) -> Combined {
-    let n = of.keys().copied().max().unwrap_or(0);
+fn one(name: &str, of: &BTreeMap<usize, Option<f64>>, expected: usize, (normalises, mix): (bool, Mix)) -> Combined {
+    let n = of.keys().copied().max().unwrap_or(0).max(expected);
     let whole = of.get(&0).copied().flatten();
     let mut sum = Some(0.0);
     let (mut weight, mut weights) = (1.0, 0.0);

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::python::json::{self, Node, Value};
 use crate::source::{self, Content, Location, Segments};
 
 /// Bytes of a segment, and of the longest line.
@@ -18,6 +19,8 @@ pub struct Prompts(pub BTreeSet<String>);
 pub struct Scores {
     /// By image and `k`.
     pub by_image: BTreeMap<String, BTreeMap<usize, Option<f64>>>,
+    /// Pieces that an image should have, where the file has the column `n` of the plan.
+    pub expected: BTreeMap<String, usize>,
 }
 
 impl Prompts {
@@ -33,13 +36,18 @@ impl Prompts {
 }
 
 impl Scores {
-    /// The columns `name`, `k` and `score` of a file; an empty score or NaN is none.
+    /// The columns `name`, `k` and `score` of a file, and `n` if it has it; an empty score or NaN is none.
     pub fn read(input: &str) -> Result<Self> {
         let mut scores = Self::default();
         each(input, |record| {
             let (name, k) = (record.required("name")?, record.required("k")?);
             let k = k.parse::<usize>().ok().filter(|k| *k <= 1000);
             let k = k.ok_or_else(|| "`k` is no whole number from 0 to 1000".to_owned())?;
+            if let Some(text) = record.text("n").filter(|text| !text.trim().is_empty()) {
+                let n = text.trim().parse::<usize>().map_err(|e| format!("`n`: {e}"))?;
+                let expected = scores.expected.entry(name.clone()).or_default();
+                *expected = n.max(*expected);
+            }
             let score = match record.text("score").as_deref().map(str::trim) {
                 None | Some("") => None,
                 Some(text) => {
@@ -108,14 +116,16 @@ fn members(content: Content<'_>) -> Result<Record, String> {
             Ok(Record(row.named()?.into_iter().map(|(name, text)| (name.to_owned(), text.to_owned())).collect()))
         }
         Content::Json(bytes) => {
-            let object: serde_json::Map<String, serde_json::Value> =
-                serde_json::from_slice(bytes).map_err(|e| format!("no JSON object: {e}"))?;
-            let text = |value: serde_json::Value| match value {
-                serde_json::Value::String(text) => text,
-                serde_json::Value::Null => String::new(),
-                other => other.to_string(),
+            let text = std::str::from_utf8(bytes).map_err(|e| format!("not UTF-8: {e}"))?;
+            let Ok(Value::Object(members)) = json::parse(text).map(|node| node.value) else {
+                return Err("no JSON object".into());
             };
-            Ok(Record(object.into_iter().map(|(name, value)| (name, text(value))).collect()))
+            let text = |node: Node<'_>| match node.value {
+                Value::String(text) => text.into_owned(),
+                Value::Null => String::new(),
+                _ => node.text.to_owned(),
+            };
+            Ok(Record(members.into_iter().map(|(name, node)| (name.into_owned(), text(node))).collect()))
         }
     }
 }

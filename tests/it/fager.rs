@@ -295,7 +295,7 @@ fn names_ties_by_rounding_and_two_checkers() {
 fn stored_scores_and_questions_are_held_against_the_answers() {
     let work = Workdir::new();
     let line = |index: usize, overall: f64| {
-        json!({"index": index, "image_id": format!("{index}.jpg"), "gating": {"decision": "keep"}, "scores": {"overall_score": overall},
+        json!({"index": index, "image_id": format!("{index}.jpg"), "gating": {"decision": "keep"}, "scores": {"overall_score": overall, "level_scores": {"level_1": 100.0}},
             "per_question": [{"level": "level_1", "category": "color", "question": "red?", "answer": "yes"}]})
         .to_string()
             + "\n"

@@ -270,7 +270,7 @@ fn splits_and_overlaps() {
     work.write("said.jsonl", predicted("a", &boxed(&yes)) + &predicted("z", &boxed(&yes)));
     work.run(&["ingest", "magicdata340k", "said.jsonl", "--model", "A"]).expect(0);
     work.run(&["ingest", "magicdata340k", "said.jsonl", "--model", "B", "--split", "test"]).expect(0);
-    work.run(&["score", "magicdata340k", "-q"]).expect(0);
+    work.run(&["score", "magicdata340k", "-q"]).expect(3);
     let n = |assessor: &str| {
         work.row(&format!(
             "SELECT n, support FROM magicdata340k.detection WHERE assessor = '{assessor}' AND level = 'artifact'"

@@ -8,14 +8,14 @@
 WITH records AS (
     SELECT
         'image' AS kind, '' AS metric, name, '' AS session, '' AS subject, source, source_line,
-        concat_ws('|', prompt, adj1, adj2, style, coalesce(CAST(mos_quality AS TEXT), 'none'),
+        concat_ws('|', coalesce(prompt, 'none'), coalesce(adj1, 'none'), coalesce(adj2, 'none'), coalesce(style, 'none'), coalesce(CAST(mos_quality AS TEXT), 'none'),
             coalesce(CAST(std_quality AS TEXT), 'none'), coalesce(CAST(mos_align AS TEXT), 'none'), coalesce(CAST(std_align AS TEXT), 'none')) AS digest,
         CASE WHEN mos_quality IS NOT NULL AND mos_align IS NOT NULL THEN 2 ELSE 1 END AS readable
     FROM agiqa_3k_parts.images
     UNION ALL
     SELECT
         'prediction' AS kind, metric, name, '' AS session, '' AS subject, source, source_line,
-        concat(CAST(value AS TEXT), CASE WHEN lower_is_better THEN ' lower' ELSE '' END) AS digest,
+        CAST(value AS TEXT) AS digest,
         CASE state WHEN 'ok' THEN 1 WHEN 'missing' THEN -1 ELSE 0 END AS readable
     FROM agiqa_3k_parts.predictions
     UNION ALL

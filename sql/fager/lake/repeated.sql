@@ -8,21 +8,29 @@
 WITH records AS (
     SELECT
         'image' AS kind, collection, run, model_revision, judge, prompt_index, '' AS item, source, source_line,
-        answers_sha256 AS digest,
+        concat_ws('|', answers_sha256, coalesce(decision, 'none'), coalesce(CAST(level_1 AS TEXT), 'none'),
+            coalesce(CAST(level_2 AS TEXT), 'none'),
+            coalesce(CAST(level_3 AS TEXT), 'none'),
+            coalesce(CAST(overall AS TEXT), 'none')) AS digest,
         CASE WHEN n_questions = 0 THEN -1 WHEN is_error THEN 0 ELSE 1 END AS readable
     FROM fager_parts.images
     UNION ALL
     SELECT
         'summary' AS kind, collection, run, model_revision, judge, prompt_index, '' AS item, source, source_line,
-        concat_ws('|', decision, coalesce(CAST(level_1 AS TEXT), 'none'), coalesce(CAST(level_2 AS TEXT), 'none'),
-            coalesce(CAST(level_3 AS TEXT), 'none'), coalesce(CAST(overall AS TEXT), 'none'),
-            coalesce(CAST(n AS TEXT), 'none'), coalesce(CAST(n_yes AS TEXT), 'none'), coalesce(CAST(n_no AS TEXT), 'none')) AS digest,
+        concat_ws('|', coalesce(decision, 'none'), coalesce(CAST(level_1 AS TEXT), 'none'),
+            coalesce(CAST(level_2 AS TEXT), 'none'),
+            coalesce(CAST(level_3 AS TEXT), 'none'),
+            coalesce(CAST(overall AS TEXT), 'none'),
+            coalesce(CAST(n AS TEXT), 'none'),
+            coalesce(CAST(n_yes AS TEXT), 'none'),
+            coalesce(CAST(n_no AS TEXT), 'none'),
+            coalesce(CAST(n_unknown AS TEXT), 'none')) AS digest,
         CASE WHEN overall IS NULL THEN 0 ELSE 1 END AS readable
     FROM fager_parts.summaries
     UNION ALL
     SELECT
         'score' AS kind, collection, run, '' AS model_revision, '' AS judge, prompt_index, metric AS item, source, source_line,
-        concat(CAST(score AS TEXT), CASE WHEN lower_is_better THEN ' lower' ELSE '' END) AS digest,
+        CAST(score AS TEXT) AS digest,
         CASE state WHEN 'ok' THEN 1 WHEN 'missing' THEN -1 ELSE 0 END AS readable
     FROM fager_parts.scores
 )

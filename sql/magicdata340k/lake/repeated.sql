@@ -8,8 +8,9 @@
 WITH records AS (
     SELECT
         'labels' AS kind, '' AS assessor, '' AS model_revision, split, image, source, source_line,
-        text_sha256 AS digest,
-        CASE outcome WHEN 'missing' THEN -1 WHEN 'ok' THEN 2 ELSE 0 END AS readable
+        concat(text_sha256, ' ', generator) AS digest,
+        CASE outcome WHEN 'missing' THEN -1 WHEN 'ok' THEN 4 ELSE 0 END
+        + CASE WHEN generator IS NULL OR outcome = 'missing' THEN 0 ELSE 1 END AS readable
     FROM magicdata340k_parts.images
     UNION ALL
     SELECT

@@ -58,8 +58,9 @@ pub(in crate::cli) struct ScoreOptions {
     /// How an assessor's text is read.
     #[arg(long, value_enum)]
     reading: Option<Reading>,
-    /// Prompts left out: indices separated by commas, or `listed` for those of an exclude_index.csv in the lake.
-    #[arg(long, value_name = "INDICES")]
+    /// Pairs left out of ab_accuracy: indices of prompts separated by commas, or `listed` for those of an exclude_index.csv in the
+    /// lake.
+    #[arg(long, value_name = "INDICES", value_parser = parse_indices)]
     exclude: Option<String>,
     /// Another value for a parameter of the pipeline.
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = parse_parameter)]
@@ -76,6 +77,20 @@ enum Facets {
 enum Reading {
     Exact,
     Keywords,
+}
+
+/// `listed`, or integers separated by commas.
+fn parse_indices(text: &str) -> Result<String, String> {
+    if text == "listed" {
+        return Ok(text.to_owned());
+    }
+    let index = |part: &str| {
+        part.trim()
+            .parse::<i64>()
+            .map_err(|_e| format!("`{part}` is no index: integers separated by commas, or `listed`"))
+    };
+    let indices = text.split(',').map(index).collect::<Result<Vec<_>, _>>()?;
+    Ok(indices.iter().map(i64::to_string).collect::<Vec<_>>().join(","))
 }
 
 /// `name=value`: an integer, a double, or a text.
@@ -207,9 +222,15 @@ pub(super) fn score(
 }
 
 pub(super) fn nothing_to_score(lake: &Lake, plan: &Plan) -> Error {
-    Error::new(ErrorKind::Lake, format!("the lake has nothing of {} to score", plan.dataset.id))
-        .with("lake", lake.root().display())
-        .hint(format!("scorelake ingest {} FILE", plan.dataset.id))
+    Error::new(
+        ErrorKind::Lake,
+        format!("the lake has nothing of {} to score: no rows for {}", plan.name, plan.show.join(", ")),
+    )
+    .with("lake", lake.root().display())
+    .hint(format!(
+        "scorelake ingest {} FILE; docs/{}.md says which files it scores (of {})",
+        plan.dataset.id, plan.dataset.id, plan.dataset.files
+    ))
 }
 
 /// Where the snapshot is and what to do with it.

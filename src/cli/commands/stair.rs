@@ -23,7 +23,7 @@ pub(in crate::cli) struct Args {
 enum Stair {
     /// For each prompt, the pieces to score and the centred crop of each.
     Plan(PlanArgs),
-    /// Combine returned scores: the columns name, k (0 for the whole image) and score.
+    /// Combine returned scores: the columns name (of the image), k (0 for the whole image), score, and n of the plan.
     Score(ScoreArgs),
 }
 
@@ -134,7 +134,7 @@ fn plan(session: &Session, args: &PlanArgs) -> Result<Outcome> {
         text_rows::print(session, std::array::from_fn(|at| NAMES[at]), &rows)?;
     }
     session.printer.note(
-        "score each morpheme on its crop, and the whole prompt on the whole image as k = 0; then `scorelake stair score` with the columns name, k, score",
+        "score each morpheme on its crop of every image of the prompt, and the whole prompt on the whole image as k = 0; then `scorelake stair score` takes name, k, n, score",
     );
     Ok(Outcome::Complete)
 }

@@ -2,9 +2,11 @@
 
 mod record;
 
+use std::collections::BTreeSet;
+
 use self::record::{Image, Prediction, Rating, Record};
 use super::direction::Directions;
-use super::members::{self, Members, first_of};
+use super::members::{self, Members, first_of, shown};
 use super::walk::{form_by, walk};
 use super::{Classified, Form, Reader, SegmentTables, SourceOptions, TableBuilder};
 use crate::assets::Assets;
@@ -39,7 +41,10 @@ impl Agiqa3k {
         let (mut images, mut predictions, mut ratings) = (Vec::new(), Vec::new(), Vec::new());
         for (line, record) in records.drain(..) {
             match record {
-                Record::Image(image) => images.push((line, image)),
+                Record::Image(image, found) => {
+                    images.push((line, image));
+                    predictions.extend(found.into_iter().map(|found| (line, found)));
+                }
                 Record::Predictions(found) => predictions.extend(found.into_iter().map(|found| (line, found))),
                 Record::Rating(rating) => ratings.push((line, rating)),
             }
@@ -143,7 +148,7 @@ impl Reader for Agiqa3k {
     }
 
     fn classify(&self, form: Form, _location: &Location, options: &SourceOptions) -> Result<Classified> {
-        let direction = if form == Form::Scores { options.direction.clone() } else { String::new() };
+        let direction = if form != Form::Ratings { options.direction.clone() } else { String::new() };
         Ok(Classified {
             form,
             options: SourceOptions { direction, ..SourceOptions::default() },
@@ -153,10 +158,15 @@ impl Reader for Agiqa3k {
 
     fn read(&self, segment: &Segment, source: &str, file: &Classified) -> Result<SegmentTables> {
         let is_lower = |metric: &str| self.directions.is_lower_better(&file.options, metric);
-        let walked = walk(segment, |found, notes| {
+        let mut seen = BTreeSet::new();
+        let mut walked = walk(segment, |found, notes| {
             let members = members::members(found.content, notes)?;
+            seen.extend(record::metrics(&members).map(str::to_owned));
             Record::read(&members, file.form, &is_lower, notes)
         });
+        for name in Directions::named(&file.options).filter(|name| !seen.contains(*name)) {
+            walked.notes.add_listed("--direction names no metric of the file: ", &shown(name), 1);
+        }
         walked.finish(|records| self.tables(records, source))
     }
 }

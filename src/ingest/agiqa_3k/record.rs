@@ -30,7 +30,8 @@ const NO_METRICS: [&str; 17] = [
 /// What a line says.
 #[derive(Debug)]
 pub(super) enum Record {
-    Image(Image),
+    /// An image, and what else the line has of numbers about it.
+    Image(Image, Vec<Prediction>),
     Predictions(Vec<Prediction>),
     Rating(Rating),
 }
@@ -98,11 +99,11 @@ impl Record {
         notes: &mut Notes,
     ) -> Result<Self, String> {
         match (form, form_of(members)) {
-            (Form::Human, Some(Form::Human)) => image(members, notes).map(Self::Image),
+            (Form::Human, Some(Form::Human)) => image(members, is_lower, notes),
             (Form::Scores, Some(Form::Scores)) => predictions(members, is_lower, notes).map(Self::Predictions),
             (Form::Ratings, Some(Form::Ratings)) => rating(members, notes).map(Self::Rating),
             (_, None) => Err(format!(
-                "no name with mos_quality and mos_align, no name with metrics, no subject with item and score: the record has the keys {}",
+                "no column `name` with human scores (mos_quality, mos_align) or metrics, and no rating (subject, item, score): the record has the keys {}",
                 keys(members)
             )),
             _ => Err(format!("another kind of record than those the file began with; its keys are {}", keys(members))),
@@ -125,11 +126,15 @@ fn text_or_number(members: &Members<'_>, key: &str, notes: &mut Notes) -> Result
     }
 }
 
-fn image(members: &Members<'_>, notes: &mut Notes) -> Result<Image, String> {
+fn image(members: &Members<'_>, is_lower: &dyn Fn(&str) -> bool, notes: &mut Notes) -> Result<Record, String> {
     const READ: [&str; 9] =
         ["name", "prompt", "adj1", "adj2", "style", "mos_quality", "std_quality", "mos_align", "std_align"];
-    note_ignored(members, |key| READ.contains(&key), notes);
     let name = required(members, "name", notes)?;
+    // A column beside those of the dataset is a metric if it holds a number; a text is passed over.
+    let further = metrics(members).filter(|key| !READ.contains(key));
+    let further: Vec<&str> = further.filter(|key| matches!(number_member(members, key), Ok(Some(_)))).collect();
+    note_ignored(members, |key| READ.contains(&key) || further.contains(&key), notes);
+    let predictions = further.iter().map(|metric| prediction(members, &name, metric, is_lower)).collect();
     let mut text = |key| Ok::<_, String>(text_member(members, key, notes)?.filter(|text| !text.is_empty()));
     let (prompt, adj1, adj2, style) = (text("prompt")?, text("adj1")?, text("adj2")?, text("style")?);
     let finite = |key| match number_member(members, key)? {
@@ -152,7 +157,7 @@ fn image(members: &Members<'_>, notes: &mut Notes) -> Result<Image, String> {
     });
     let (mos_quality, std_quality) = (finite("mos_quality")?, finite("std_quality")?);
     let (mos_align, std_align) = (finite("mos_align")?, finite("std_align")?);
-    Ok(Image {
+    let image = Image {
         name,
         generator,
         variant,
@@ -166,7 +171,8 @@ fn image(members: &Members<'_>, notes: &mut Notes) -> Result<Image, String> {
         std_quality,
         mos_align,
         std_align,
-    })
+    };
+    Ok(Record::Image(image, predictions))
 }
 
 /// `<generator>_<variant>_<NNN>.jpg`, from the right: names of generators hold dots and may hold underscores.
@@ -186,31 +192,33 @@ fn predictions(
 ) -> Result<Vec<Prediction>, String> {
     let name = required(members, "name", notes)?;
     note_ignored(members, |key| key == "name" || !NO_METRICS.contains(&key), notes);
-    let prediction = |metric: &str| {
-        let (value, state) = match number_member(members, metric) {
-            Ok(Some(value)) if value.is_finite() => (Some(value), "ok"),
-            Ok(None) => (None, "missing"),
-            Ok(Some(value)) if value.is_nan() => (None, "missing"),
-            _ => (None, "invalid"),
-        };
-        Prediction { metric: metric.to_owned(), name: name.clone(), value, state, lower_is_better: is_lower(metric) }
-    };
-    let found: Vec<Prediction> = metrics(members).map(prediction).collect();
+    let found: Vec<Prediction> = metrics(members).map(|metric| prediction(members, &name, metric, is_lower)).collect();
     for odd in found.iter().filter(|prediction| prediction.state == "invalid") {
         notes.add_listed("values that are no finite number in ", &shown(&odd.metric), 1);
     }
     Ok(found)
 }
 
+fn prediction(members: &Members<'_>, name: &str, metric: &str, is_lower: &dyn Fn(&str) -> bool) -> Prediction {
+    let (value, state) = value(members, metric);
+    Prediction { metric: metric.to_owned(), name: name.to_owned(), value, state, lower_is_better: is_lower(metric) }
+}
+
+/// A number and its state: what is empty, null or NaN is missing.
+fn value(members: &Members<'_>, key: &str) -> (Option<f64>, &'static str) {
+    match number_member(members, key) {
+        Ok(Some(value)) if value.is_finite() => (Some(value), "ok"),
+        Ok(Some(value)) if value.is_nan() => (None, "missing"),
+        Ok(None) => (None, "missing"),
+        _ => (None, "invalid"),
+    }
+}
+
 fn rating(members: &Members<'_>, notes: &mut Notes) -> Result<Rating, String> {
     const READ: [&str; 6] = ["subject", "session", "item", "name", "target", "score"];
     note_ignored(members, |key| READ.contains(&key), notes);
     let item = first_of(members, &ITEMS).ok_or("no item")?;
-    let (score, state) = match number_member(members, "score") {
-        Ok(Some(value)) if value.is_finite() => (Some(value), "ok"),
-        Ok(None) => (None, "missing"),
-        _ => (None, "invalid"),
-    };
+    let (score, state) = value(members, "score");
     let optional =
         |key, notes: &mut Notes| Ok::<_, String>(text_or_number(members, key, notes)?.unwrap_or_else(String::new));
     Ok(Rating {

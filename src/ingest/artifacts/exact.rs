@@ -34,6 +34,11 @@ pub fn read(text: Option<&str>, taxonomy: &Taxonomy) -> Reading {
     }
 }
 
+/// The last member of each name, in order of the names.
+pub(super) fn last_of_each<'n, 'a>(members: &'n [(Cow<'a, str>, Node<'a>)]) -> BTreeMap<&'n str, &'n Node<'a>> {
+    members.iter().map(|(name, node)| (name.as_ref(), node)).collect()
+}
+
 /// Members as Python's dictionaries hold them.
 pub(super) fn last_wins<'a>(members: Vec<(Cow<'a, str>, Node<'a>)>) -> BTreeMap<Cow<'a, str>, Value<'a>> {
     members.into_iter().map(|(name, node)| (name, node.value)).collect()
@@ -59,7 +64,7 @@ fn object(members: &BTreeMap<Cow<'_, str>, Value<'_>>, taxonomy: &Taxonomy) -> R
         Some(other) => return Err(format!("`{DEFORMITY}` is {}, no object", other.kind())),
         None => return Err(format!("no `{DEFORMITY}`")),
     };
-    for (name, node) in named {
+    for (name, node) in last_of_each(named) {
         let Some(place) = taxonomy.level_2(name) else {
             return Err(format!("unknown level-2 label `{}`", shown(name)));
         };

@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use super::exact::last_wins;
+use super::exact::{last_of_each, last_wins};
 use super::{ABNORMALITY, DEFORMITY, LabelSet, NORMAL, Outcome, Reading, Taxonomy};
 use crate::ingest::Notes;
 use crate::ingest::members::shown;
@@ -90,7 +90,28 @@ pub fn read(text: Option<&str>, taxonomy: &Taxonomy, notes: &mut Notes) -> Gold 
 
 fn types(members: &BTreeMap<Cow<'_, str>, Value<'_>>, taxonomy: &Taxonomy, written: &mut Vec<Written>) {
     for key in [DEFORMITY, ABNORMALITY] {
-        let Some(Value::Object(named)) = members.get(key) else { continue };
+        let named = match members.get(key) {
+            None | Some(Value::Null) => continue,
+            Some(Value::Object(named)) => last_of_each(named),
+            // Neither an object nor nothing: it is kept as the label it may be meant as.
+            Some(Value::String(label)) => {
+                let l2 = label.to_string();
+                written.push(Written { level: "l2", label: l2.clone(), l2, state: "unknown" });
+                continue;
+            }
+            Some(Value::Array(items)) => {
+                written.extend(items.iter().map(|item| {
+                    let l2 = item.text.trim_matches('"').to_owned();
+                    Written { level: "l2", label: l2.clone(), l2, state: "unknown" }
+                }));
+                continue;
+            }
+            Some(other) => {
+                let l2 = other.kind().to_owned();
+                written.push(Written { level: "l2", label: l2.clone(), l2, state: "unknown" });
+                continue;
+            }
+        };
         for (name, node) in named {
             let place = taxonomy.level_2(name);
             let has_level_3 = place.is_some_and(|place| taxonomy.has_level_3(place));

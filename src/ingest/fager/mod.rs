@@ -61,7 +61,7 @@ fn form_of(members: &Members<'_>) -> Option<Form> {
     let has = |key: &str| members.contains_key(key);
     if has("per_question") || has("overall_score") && has("decision") {
         Some(Form::Answers)
-    } else if has("metric") && has("score") && has("prompt_index") {
+    } else if has("metric") && has("score") && (has("prompt_index") || has("index")) {
         Some(Form::Scores)
     } else if has("index") && (has("question") && has("level") || has("prompt") || members.len() == 1) {
         Some(Form::Metadata)
@@ -86,10 +86,10 @@ impl Reader for Fager {
     fn setting_is_about(&self, setting: &str) -> Option<&'static str> {
         match setting {
             "--model" | "--model-revision" | "--judge" | "--provenance" => {
-                Some("a file of a run: details.jsonl or summary.csv")
+                Some("a file of a run (details.jsonl or summary.csv) or of scores")
             }
             "--no-raw" => Some("a details.jsonl"),
-            "--collection" => Some("a file of questions or of a run"),
+            "--collection" => Some("a file of questions, of a run or of scores"),
             "--direction" => Some("a file of scores"),
             _ => None,
         }
@@ -105,7 +105,12 @@ impl Reader for Fager {
                 own.judge = options.judge.clone();
                 own.keep_text = options.keep_text;
             }
-            Form::Scores => own.direction = options.direction.clone(),
+            Form::Scores => {
+                own.direction = options.direction.clone();
+                // Where the file has no such column.
+                own.collection = options.collection.clone();
+                own.model = options.model.clone();
+            }
             _ => own.collection = names::given_or_folder(&options.collection, location, 1, "--collection")?,
         }
         Ok(Classified { form, options: own, takes_provenance: form == Form::Answers })
@@ -114,7 +119,7 @@ impl Reader for Fager {
     fn read(&self, segment: &Segment, source: &str, file: &Classified) -> Result<SegmentTables> {
         let walked = walk(segment, |found, notes| {
             let members = members::members(found.content, notes)?;
-            Record::read(&members, file.form, &self.errors, notes)
+            Record::read(&members, file.form, &self.errors, &file.options, notes)
         });
         let is_lower = |metric: &str| self.directions.is_lower_better(&file.options, metric);
         let tables = Tables { schemas: &self.schemas, source, options: &file.options, is_lower: &is_lower };

@@ -6,10 +6,15 @@ use super::{ErrorText, form_of};
 use crate::ingest::members::{
     Members, Raw, first_of, integer_member, json_text, keys, note_ignored, number_member, shown, text_member,
 };
-use crate::ingest::{Form, Notes};
+use crate::ingest::{Form, Notes, SourceOptions};
 use crate::python::json::{self, Node, Value};
 use crate::python::strip;
 use crate::source::hex;
+
+/// Levels of questions.
+const LEVELS: [&str; 3] = ["level_1", "level_2", "level_3"];
+/// Names of scores that no other metric may have.
+const OWN_SCORES: [&str; 4] = ["overall", "level_1", "level_2", "level_3"];
 
 /// What a line says.
 #[derive(Debug)]
@@ -85,6 +90,7 @@ impl Record {
         members: &Members<'_>,
         form: Form,
         errors: &[ErrorText],
+        options: &SourceOptions,
         notes: &mut Notes,
     ) -> Result<Self, String> {
         let found = form_of(members).ok_or_else(|| {
@@ -102,7 +108,7 @@ impl Record {
         match form {
             Form::Answers if members.contains_key("per_question") => image(members, errors, notes).map(Self::Image),
             Form::Answers => summary_row(members, notes).map(Self::Summary),
-            Form::Scores => score(members, notes),
+            Form::Scores => score(members, options, notes),
             _ => metadata(members, notes),
         }
     }
@@ -126,7 +132,7 @@ fn metadata(members: &Members<'_>, notes: &mut Notes) -> Result<Record, String> 
         return Ok(Record::Question(Question {
             index,
             prompt: text_member(members, "prompt", notes)?,
-            level: required(members, "level", notes)?,
+            level: known_level(required(members, "level", notes)?)?,
             category: text_member(members, "category", notes)?,
             importance: text_member(members, "importance", notes)?,
             question: required(members, "question", notes)?,
@@ -147,8 +153,24 @@ fn required(members: &Members<'_>, key: &str, notes: &mut Notes) -> Result<Strin
     }
 }
 
-fn score(members: &Members<'_>, notes: &mut Notes) -> Result<Record, String> {
-    const READ: [&str; 5] = ["collection", "run", "prompt_index", "metric", "score"];
+fn known_level(level: String) -> Result<String, String> {
+    match LEVELS.contains(&level.as_str()) {
+        true => Ok(level),
+        false => Err(format!("`level` is {} where one of {} is due", shown(&level), LEVELS.join(", "))),
+    }
+}
+
+/// A name that stands in a column, or on the command line for the whole file.
+fn named(members: &Members<'_>, key: &str, setting: &str, given: &str, notes: &mut Notes) -> Result<String, String> {
+    match text_member(members, key, notes)?.filter(|text| !text.is_empty()) {
+        Some(name) => Ok(name),
+        None if given.is_empty() => Err(format!("no `{key}`: give the column, or {setting} for the whole file")),
+        None => Ok(given.to_owned()),
+    }
+}
+
+fn score(members: &Members<'_>, options: &SourceOptions, notes: &mut Notes) -> Result<Record, String> {
+    const READ: [&str; 6] = ["collection", "run", "prompt_index", "index", "metric", "score"];
     note_ignored(members, |key| READ.contains(&key), notes);
     let (score, state) = match number_member(members, "score") {
         Ok(Some(value)) if value.is_finite() => (Some(value), "ok"),
@@ -156,11 +178,18 @@ fn score(members: &Members<'_>, notes: &mut Notes) -> Result<Record, String> {
         Ok(None) => (None, "missing"),
         _ => (None, "invalid"),
     };
+    let metric = required(members, "metric", notes)?;
+    if OWN_SCORES.contains(&metric.as_str()) {
+        return Err(format!("a metric named `{metric}`, as FAGER's own score: give it another name"));
+    }
     Ok(Record::Score {
-        collection: required(members, "collection", notes)?,
-        run: required(members, "run", notes)?,
-        index: integer_member(members, "prompt_index")?.ok_or("`prompt_index` is empty")?,
-        metric: required(members, "metric", notes)?,
+        collection: named(members, "collection", "--collection", &options.collection, notes)?,
+        run: named(members, "run", "--model", &options.model, notes)?,
+        index: match integer_member(members, "prompt_index")? {
+            Some(index) => index,
+            None => integer_member(members, "index")?.ok_or("`prompt_index` is empty")?,
+        },
+        metric,
         score,
         state,
     })
@@ -236,18 +265,31 @@ fn image(members: &Members<'_>, errors: &[ErrorText], notes: &mut Notes) -> Resu
     let (questions, gating, scores, counts) =
         (part("per_question")?, part("gating")?, part("scores")?, part("answer_counts")?);
     let mut answers = answers(&questions)?;
-    let all_unknown = answers.iter().all(|answer| answer.answer == "unknown");
     let failed = |answer: &Answer| {
-        answer.rationale.as_deref().is_some_and(|rationale| errors.iter().any(|error| error.is_in(rationale)))
+        answer.answer == "unknown"
+            && answer.rationale.as_deref().is_some_and(|rationale| errors.iter().any(|error| error.is_in(rationale)))
     };
-    let is_error = !answers.is_empty() && all_unknown && answers.iter().any(failed);
-    if is_error {
-        notes.add("images on which the checker failed: all answers unknown, with an error text", 1);
-        answers.iter_mut().for_each(|answer| answer.state = "parse_failed");
+    // The checker asks level by level: it failed where every answer of a level is unknown with an error text.
+    let has_failed = |level: &str| {
+        let mut of_level = answers.iter().filter(|answer| answer.level == level).peekable();
+        of_level.peek().is_some() && of_level.all(failed)
+    };
+    let failed_levels: Vec<&str> = LEVELS.into_iter().filter(|level| has_failed(level)).collect();
+    let is_error = !failed_levels.is_empty();
+    notes.add(
+        "images on which the checker failed at a level: all answers unknown, with an error text",
+        u64::from(is_error),
+    );
+    for answer in answers.iter_mut().filter(|answer| failed_levels.contains(&answer.level.as_str())) {
+        answer.state = "parse_failed";
     }
-    let stored = |json: &str, path: &[&str]| number_at(json, path);
-    let level = |name: &str| stored(&scores, &["level_scores", name]);
-    let count = |name: &str| stored(&counts, &[name]).map(|value| value as i64);
+    let level = |name: &str| number_at(&scores, "scores", &["level_scores", name]);
+    let count = |name: &str| match number_at(&counts, "answer_counts", &[name])? {
+        Some(count) if count.fract() != 0.0 => {
+            Err(format!("`answer_counts.{name}` is {count} where an integer is due"))
+        }
+        count => Ok(count.map(|count| count as i64)),
+    };
     Ok(Image {
         sha256: hex(&Sha256::digest(questions.as_bytes())),
         prompt: text_member(members, "original_prompt", notes)?,
@@ -255,10 +297,10 @@ fn image(members: &Members<'_>, errors: &[ErrorText], notes: &mut Notes) -> Resu
         summary: Summary {
             index: index_of(members, image.as_deref())?,
             image,
-            decision: text_at(&gating, "decision"),
-            levels: [level("level_1"), level("level_2"), level("level_3")],
-            overall: stored(&scores, &["overall_score"]),
-            counts: [count("total"), count("yes"), count("no"), count("unknown")],
+            decision: text_at(&gating, "gating", "decision")?,
+            levels: [level("level_1")?, level("level_2")?, level("level_3")?],
+            overall: number_at(&scores, "scores", &["overall_score"])?,
+            counts: [count("total")?, count("yes")?, count("no")?, count("unknown")?],
         },
         answers,
     })
@@ -301,7 +343,7 @@ fn answer(item: &Node<'_>) -> Result<Answer, String> {
         Some(_) => ("invalid", "unknown"),
     };
     Ok(Answer {
-        level: text("level").ok_or("no level")?,
+        level: known_level(text("level").ok_or("no level")?)?,
         category: text("category"),
         importance: text("importance"),
         question: text("question").ok_or("no question")?,
@@ -312,23 +354,36 @@ fn answer(item: &Node<'_>) -> Result<Answer, String> {
     })
 }
 
-fn number_at(json: &str, path: &[&str]) -> Option<f64> {
-    let mut node = json::parse(json).ok()?;
+/// The value at a path in JSON that stands under `key`; absent and null are none.
+fn value_at<'j>(json: &'j str, key: &str, path: &[&str]) -> Result<Option<Value<'j>>, String> {
+    let mut value = json::parse(json).map_err(|error| format!("`{key}` is not JSON: {}", error.what))?.value;
     for name in path {
-        let Value::Object(members) = node.value else { return None };
-        node = members.into_iter().rev().find(|(key, _)| key == name)?.1;
+        value = match value {
+            Value::Object(members) => match members.into_iter().rev().find(|(found, _)| found == name) {
+                Some((_, node)) => node.value,
+                None => return Ok(None),
+            },
+            Value::Null => return Ok(None),
+            other => return Err(format!("`{key}` has {} where an object is due", other.kind())),
+        };
     }
-    match node.value {
-        Value::Int(digits) => digits.parse().ok(),
-        Value::Float(value) if value.is_finite() => Some(value),
-        _ => None,
-    }
+    Ok(if value == Value::Null { None } else { Some(value) })
 }
 
-fn text_at(json: &str, name: &str) -> Option<String> {
-    let Value::Object(members) = json::parse(json).ok()?.value else { return None };
-    match members.into_iter().rev().find(|(key, _)| key == name)?.1.value {
-        Value::String(text) => Some(shown(&text)),
-        _ => None,
+fn number_at(json: &str, key: &str, path: &[&str]) -> Result<Option<f64>, String> {
+    let number = match value_at(json, key, path)? {
+        None => return Ok(None),
+        Some(Value::Int(digits)) => digits.parse().ok(),
+        Some(Value::Float(value)) if value.is_finite() => Some(value),
+        Some(_) => None,
+    };
+    number.map(Some).ok_or_else(|| format!("`{key}.{}` is no finite number", path.join(".")))
+}
+
+fn text_at(json: &str, key: &str, name: &str) -> Result<Option<String>, String> {
+    match value_at(json, key, &[name])? {
+        None => Ok(None),
+        Some(Value::String(text)) => Ok(Some(text.into_owned())),
+        Some(other) => Err(format!("`{key}.{name}` is {} where a text is due", other.kind())),
     }
 }

@@ -184,7 +184,12 @@ impl Reader for MagicData340k {
             Form::Human => {}
             _ => return Ok(Classified { form, options: SourceOptions::default(), takes_provenance: false }),
         }
-        own.split = if options.split.is_empty() { split_of(&location.uri).to_owned() } else { options.split.clone() };
+        let told = split_of(&location.uri);
+        if !options.split.is_empty() && !told.is_empty() && told != options.split {
+            return Err(Error::new(ErrorKind::Usage, format!("--split {} for a file that is called {told}", options.split))
+                .hint("leave --split out: the names of the files tell it; to score one split, `scorelake score magicdata340k --split`"));
+        }
+        own.split = if options.split.is_empty() { told.to_owned() } else { options.split.clone() };
         Ok(Classified { form, options: own, takes_provenance: form == Form::Judged })
     }
 

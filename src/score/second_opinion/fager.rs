@@ -6,7 +6,7 @@ use polars::prelude::{
     DataFrame, DataType, Expr, IntoLazy, JoinType, LazyFrame, NULL, UnionArgs, col, concat, len, lit, when,
 };
 
-use super::{Sources, cols, count, float_column, floats, int_column, ints, join, text_column, texts};
+use super::{Sources, cols, count, float_column, floats, int_column, ints, join, text_column, texts, whole};
 use crate::error::Result;
 use crate::python::round2;
 
@@ -54,10 +54,8 @@ fn answers(sources: &Sources<'_>) -> Result<DataFrame> {
 
 fn keys(frame: &DataFrame) -> Result<Vec<Key>> {
     let names = RUN.iter().map(|name| Ok(texts(frame, name)?)).collect::<Result<Vec<_>>>()?;
-    let indices = ints(frame, "prompt_index")?;
-    Ok((0..frame.height())
-        .map(|at| ([0, 1, 2, 3].map(|which: usize| names[which][at].clone()), indices[at].unwrap_or(0)))
-        .collect())
+    let indices = whole(frame, "prompt_index")?;
+    Ok((0..frame.height()).map(|at| ([0, 1, 2, 3].map(|which: usize| names[which][at].clone()), indices[at])).collect())
 }
 
 fn image_scores(sources: &Sources<'_>, answers: &DataFrame, images: &DataFrame) -> Result<DataFrame> {
@@ -219,6 +217,7 @@ fn ab_accuracy(sources: &Sources<'_>, used: LazyFrame) -> Result<DataFrame> {
             .into_iter()
             .chain([
                 col("score").alias("reference"),
+                col("model_revision").alias("reference_revision"),
                 col("unrounded").alias("reference_unrounded"),
                 col("lower_is_better").alias("reference_lower"),
             ])
@@ -227,8 +226,8 @@ fn ab_accuracy(sources: &Sources<'_>, used: LazyFrame) -> Result<DataFrame> {
     let pairs =
         join(all.filter(col("run").neq(lit(reference_run.to_owned()))), reference, &on, JoinType::Inner).collect()?;
     let Excluded { listed, named } = excluded(sources)?;
-    let mut found: BTreeMap<[String; 5], Comparison> = BTreeMap::new();
-    let names = ["collection", "run", "model_revision", "judge", "score_name"];
+    let mut found: BTreeMap<[String; 6], Comparison> = BTreeMap::new();
+    let names = ["collection", "run", "model_revision", "judge", "score_name", "reference_revision"];
     let names = names.iter().map(|name| Ok(texts(&pairs, name)?)).collect::<Result<Vec<_>>>()?;
     let (indices, real, fake) = (ints(&pairs, "prompt_index")?, floats(&pairs, "reference")?, floats(&pairs, "score")?);
     let (real_full, fake_full) = (floats(&pairs, "reference_unrounded")?, floats(&pairs, "unrounded")?);
@@ -240,7 +239,7 @@ fn ab_accuracy(sources: &Sources<'_>, used: LazyFrame) -> Result<DataFrame> {
         .map(|(a, b)| a == Some(true) || b == Some(true))
         .collect();
     for at in 0..pairs.height() {
-        let key = [0, 1, 2, 3, 4].map(|which: usize| names[which][at].clone());
+        let key = [0, 1, 2, 3, 4, 5].map(|which: usize| names[which][at].clone());
         let (Some(index), Some(real), Some(fake)) = (indices[at], real[at], fake[at]) else { continue };
         let is_excluded = named.contains(&index) || listed.contains(&(key[0].clone(), index));
         let comparison = found.entry(key).or_default();
@@ -272,8 +271,8 @@ struct Comparison {
     margins: Vec<f64>,
 }
 
-fn comparisons(found: &BTreeMap<[String; 5], Comparison>, reference_run: &str) -> Result<DataFrame> {
-    let names = ["collection", "generated_run", "model_revision", "judge", "score_name"];
+fn comparisons(found: &BTreeMap<[String; 6], Comparison>, reference_run: &str) -> Result<DataFrame> {
+    let names = ["collection", "generated_run", "model_revision", "judge", "score_name", "reference_revision"];
     let mut columns: Vec<_> = names
         .into_iter()
         .enumerate()

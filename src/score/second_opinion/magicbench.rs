@@ -38,21 +38,17 @@ pub(super) fn tables(sources: &Sources<'_>) -> Result<Vec<(&'static str, DataFra
 
 /// Prompts of the benchmark, one row each.
 fn prompts(sources: &Sources<'_>) -> Result<LazyFrame> {
-    let prompts = sources.scan("prompts", &["prompt", "class", "detail_class"])?;
-    Ok(prompts
-        .group_by(cols(&["prompt"]))
-        .agg([col("class").max().alias("asked_class"), col("detail_class").max().alias("asked_detail")]))
+    let prompts = sources.scan("prompts", &["prompt", "detail_class"])?;
+    Ok(prompts.group_by(cols(&["prompt"])).agg([col("detail_class").max().alias("asked_detail")]))
 }
 
 fn records(sources: &Sources<'_>, all: LazyFrame) -> Result<DataFrame> {
     let known = prompts(sources)?.with_column(lit(true).alias("is_known"));
     let joined = join(all.filter(col("prompt").neq(lit(""))), known, &["prompt"], JoinType::Left);
-    let or = |first: &str, other: Expr| when(col(first).is_not_null()).then(col(first)).otherwise(other);
     let flags_without_subject = sources.text("flags_of")? == "valid_or_no_subject";
     let has_subject = col("has_subject").fill_null(lit(true));
     let is_valid = col("outcome").eq(lit("ok"));
     let may_flag = is_valid.clone().or(has_subject.clone().not().and(lit(flags_without_subject)));
-    let class = or("class", col("asked_class"));
     let flag = |name: &str, without: Expr| {
         when(has_subject.clone())
             .then(col(name).fill_null(lit(false)))
@@ -60,7 +56,7 @@ fn records(sources: &Sources<'_>, all: LazyFrame) -> Result<DataFrame> {
             .and(may_flag.clone())
             .alias(name)
     };
-    let of_class = |name: &str| flag(name, class.clone().eq(lit(name.to_owned())).fill_null(lit(false)));
+    let of_class = |name: &str| flag(name, col("class").eq(lit(name.to_owned())).fill_null(lit(false)));
     Ok(joined
         .with_columns([
             flag("is_artifact", lit(true)),
@@ -68,8 +64,7 @@ fn records(sources: &Sources<'_>, all: LazyFrame) -> Result<DataFrame> {
             of_class("human"),
             of_class("animal"),
             of_class("object"),
-            class.alias("class"),
-            or("detail_class", or("asked_detail", lit("(none)"))).alias("detail_class"),
+            col("detail_class").fill_null(lit("(none)")),
             is_valid.alias("is_valid"),
         ])
         .collect()?)
@@ -104,9 +99,10 @@ fn leaderboard(sources: &Sources<'_>, entries: &DataFrame, records: &DataFrame) 
     let is_nominal = sources.text("denominators")? == "nominal";
     let own = if sources.text("class_flags")? == "own" { "own" } else { "with" };
     let score = |flags: String, n: &str, nominal: &str, name: &str| -> Result<Expr> {
+        let is_there = if is_nominal { col(n).gt(lit(0)).or(col(flags.clone()).gt(lit(0))) } else { col(n).gt(lit(0)) };
         let of = if is_nominal { lit(sources.number(nominal)?) } else { col(n).cast(DataType::Float64) };
         let share = (of.clone() - col(flags).cast(DataType::Float64)) / of * lit(100.0);
-        Ok(when(col(n).gt(lit(0))).then(share).otherwise(lit(NULL)).alias(name))
+        Ok(when(is_there).then(share).otherwise(lit(NULL)).alias(name))
     };
     let mut scores = vec![
         score("with_interaction".into(), "n_valid", "nominal_all", "interaction")?,
@@ -151,12 +147,11 @@ fn by_detail_class(sources: &Sources<'_>, entries: &DataFrame, records: &DataFra
     let zero = |name: &str| col(name).fill_null(lit(0)).cast(DataType::Int64);
     let counts =
         join(keys, counts, &KEY, JoinType::Left).with_columns([zero("n_records"), zero("n_valid"), zero("deformed")]);
-    let n = if sources.text("denominators")? == "nominal" {
-        lit(sources.number("nominal_detail")?).cast(DataType::Int64)
-    } else {
-        col("n_valid")
-    };
+    let is_nominal = lit(sources.text("denominators")? == "nominal").and(col("detail_class").neq(lit("(none)")));
+    let is_there = col("n_valid").gt(lit(0)).or(col("deformed").gt(lit(0)));
+    let nominal = lit(sources.number("nominal_detail")?).cast(DataType::Int64);
+    let n = when(is_nominal.and(is_there)).then(nominal).otherwise(col("n_valid"));
     let share = (n.clone() - col("deformed")).cast(DataType::Float64) / n.clone().cast(DataType::Float64) * lit(100.0);
-    let score = when(col("n_valid").gt(lit(0))).then(share).otherwise(lit(NULL));
+    let score = when(n.clone().gt(lit(0))).then(share).otherwise(lit(NULL));
     Ok(counts.with_columns([n.alias("n"), score.alias("score")]).collect()?)
 }

@@ -3,9 +3,11 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use polars::prelude::{DataFrame, DataType, IntoLazy, JoinType, LazyFrame, NULL, col, len, lit, when};
+use polars::prelude::{
+    DataFrame, DataType, IntoLazy, JoinType, LazyFrame, NULL, UnionArgs, col, concat, len, lit, when,
+};
 
-use super::{Sources, cols, count, float_column, int_column, ints, join, text_column, texts};
+use super::{Sources, cols, count, float_column, int_column, ints, join, text_column, texts, whole};
 use crate::error::Result;
 use crate::ingest::artifacts::Taxonomy;
 
@@ -55,8 +57,12 @@ fn assessed(sources: &Sources<'_>, gold: LazyFrame) -> Result<DataFrame> {
             .collect::<Vec<_>>(),
     );
     let gold = gold.select([col("split"), col("image"), col("labels_mask").alias("gold")]);
-    let joined = join(predictions, gold, &["image"], JoinType::Inner);
-    Ok(joined.filter(col("told_split").eq(lit("")).or(col("told_split").eq(col("split")))).collect()?)
+    let joined = join(predictions, gold, &["image"], JoinType::Inner).collect()?.lazy();
+    let told = joined.clone().filter(col("told_split").eq(col("split")).and(col("told_split").neq(lit(""))));
+    // What tells no split gives way to what does.
+    let key = ["assessor", "model_revision", "split", "image"];
+    let untold = join(joined.filter(col("told_split").eq(lit(""))), told.clone(), &key, JoinType::Anti);
+    Ok(concat([told, untold], UnionArgs::default())?.collect()?)
 }
 
 /// tp, fp, fn and true negatives.
@@ -101,17 +107,18 @@ fn detection(sources: &Sources<'_>, taxonomy: &Taxonomy, assessed: &DataFrame) -
         .agg([len().cast(DataType::Int64).alias("n")])
         .collect()?;
     let assessors = texts(&patterns, "assessor")?.into_iter().zip(texts(&patterns, "model_revision")?);
-    let (golds, masks, ns) = (ints(&patterns, "gold")?, ints(&patterns, &mask)?, ints(&patterns, "n")?);
+    let (golds, masks, ns) = (whole(&patterns, "gold")?, ints(&patterns, &mask)?, whole(&patterns, "n")?);
     let outcomes = texts(&patterns, &outcome)?;
     let mut found: BTreeMap<Assessor, (Vec<Counts>, i64)> = BTreeMap::new();
     for (at, assessor) in assessors.enumerate() {
         let (counts, invalid) =
             found.entry(assessor).or_insert_with(|| (vec![Counts::default(); taxonomy.labels.len() + 1], 0));
-        let n = ns[at].unwrap_or(0);
+        let n = ns[at];
         let is_usable = outcomes[at] == "ok";
         *invalid += if is_usable { 0 } else { n };
         if is_usable || !drops {
-            let (gold, says) = (golds[at].unwrap_or(0), masks[at].unwrap_or(0));
+            // What is not usable says nothing.
+            let (gold, says) = (golds[at], masks[at].unwrap_or(0));
             counts
                 .iter_mut()
                 .enumerate()
@@ -200,8 +207,8 @@ fn unknown_labels(sources: &Sources<'_>) -> Result<DataFrame> {
 fn label_shares(sources: &Sources<'_>, taxonomy: &Taxonomy, gold: &LazyFrame) -> Result<DataFrame> {
     let patterns =
         gold.clone().group_by(cols(&["labels_mask"])).agg([len().cast(DataType::Int64).alias("n")]).collect()?;
-    let (masks, ns) = (ints(&patterns, "labels_mask")?, ints(&patterns, "n")?);
-    let pairs: Vec<(i64, i64)> = masks.iter().zip(&ns).map(|(mask, n)| (mask.unwrap_or(0), n.unwrap_or(0))).collect();
+    let (masks, ns) = (whole(&patterns, "labels_mask")?, whole(&patterns, "n")?);
+    let pairs: Vec<(i64, i64)> = masks.into_iter().zip(ns).collect();
     let with = |bit: usize| pairs.iter().filter(|(mask, _)| mask >> bit & 1 == 1).map(|(_, n)| n).sum::<i64>();
     let (images, artifacts) = (pairs.iter().map(|(_, n)| n).sum::<i64>(), with(0));
     let mut rows = vec![("l1", "Artifacts", 0, artifacts)];
@@ -214,9 +221,9 @@ fn label_shares(sources: &Sources<'_>, taxonomy: &Taxonomy, gold: &LazyFrame) ->
         rows.push((label.level.as_str(), label.label.as_str(), place as i64 + 1, with(place + 1)));
     }
     let unknown = unknown_labels(sources)?;
-    let (levels, labels, ns) = (texts(&unknown, "level")?, texts(&unknown, "label")?, ints(&unknown, "n")?);
+    let (levels, labels, ns) = (texts(&unknown, "level")?, texts(&unknown, "label")?, whole(&unknown, "n")?);
     for (at, (level, label)) in levels.iter().zip(&labels).enumerate() {
-        rows.push((level, label, 1000, ns[at].unwrap_or(0)));
+        rows.push((level, label, 1000, ns[at]));
     }
     let share = |n: i64, of: i64| (of > 0).then(|| n as f64 / of as f64);
     Ok(DataFrame::new(
@@ -259,12 +266,11 @@ fn rewards(sources: &Sources<'_>, taxonomy: &Taxonomy, assessed: &DataFrame) -> 
         sources.number("weight_l2")?,
         sources.number("weight_l3")?,
     ];
-    let (golds, masks) = (ints(assessed, "gold")?, ints(assessed, "exact_mask")?);
+    let (golds, masks) = (whole(assessed, "gold")?, ints(assessed, "exact_mask")?);
     let outcomes = texts(assessed, "exact_outcome")?;
     let mut parts: [Vec<Option<f64>>; 5] = Default::default();
     for (at, outcome) in outcomes.iter().enumerate() {
-        let row =
-            reward(taxonomy, golds[at].unwrap_or(0), (outcome == "ok").then(|| masks[at].unwrap_or(0)), hit, fault);
+        let row = reward(taxonomy, golds[at], (outcome == "ok").then(|| masks[at].unwrap_or(0)), hit, fault);
         let total = row.iter().zip(weights).map(|(part, weight)| part * weight).sum();
         parts.iter_mut().zip(row.into_iter().chain([total])).for_each(|(column, part)| column.push(Some(part)));
     }

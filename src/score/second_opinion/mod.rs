@@ -180,6 +180,12 @@ fn ints(frame: &DataFrame, name: &str) -> PolarsResult<Vec<Option<i64>>> {
     Ok(frame.column(name)?.i64()?.iter().collect())
 }
 
+/// A column's integers, of which none may be null.
+fn whole(frame: &DataFrame, name: &str) -> Result<Vec<i64>> {
+    let null = || Error::new(ErrorKind::Check, "a null where a number must be").with("column", name);
+    frame.column(name)?.i64()?.iter().map(|value| value.ok_or_else(null)).collect()
+}
+
 /// A column's doubles.
 fn floats(frame: &DataFrame, name: &str) -> PolarsResult<Vec<Option<f64>>> {
     Ok(frame.column(name)?.f64()?.iter().collect())
