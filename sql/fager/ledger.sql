@@ -12,6 +12,18 @@ asked_collections AS (
     SELECT DISTINCT collection FROM questions
 ),
 
+-- A question may stand several times about one image: each has its own place among those of its text.
+answered AS (
+    SELECT
+        collection, run, model_revision, judge, prompt_index,
+        level,
+        question,
+        coalesce(nullif(category, ''), '(none)') AS category,
+        state,
+        row_number() OVER (PARTITION BY collection, run, model_revision, judge, prompt_index, level, question ORDER BY position) AS occurrence
+    FROM answers
+),
+
 asked AS (
     SELECT
         r.collection,
@@ -21,7 +33,8 @@ asked AS (
         q.prompt_index,
         q.level,
         q.question,
-        coalesce(nullif(q.category, ''), '(none)') AS category
+        coalesce(nullif(q.category, ''), '(none)') AS category,
+        1 AS occurrence
     FROM runs AS r
     JOIN questions AS q ON r.collection = q.collection
     UNION ALL
@@ -33,22 +46,13 @@ asked AS (
         a.prompt_index,
         a.level,
         a.question,
-        coalesce(nullif(a.category, ''), '(none)') AS category
-    FROM answers AS a
+        a.category,
+        a.occurrence
+    FROM answered AS a
     LEFT ANTI JOIN asked_collections AS k ON a.collection = k.collection
 ),
 
-answered AS (
-    SELECT
-        collection, run, model_revision, judge, prompt_index,
-        level,
-        question,
-        max(state) AS state
-    FROM answers
-    GROUP BY collection, run, model_revision, judge, prompt_index, level, question
-),
-
-states AS (
+matched AS (
     SELECT
         q.collection,
         q.run,
@@ -56,19 +60,33 @@ states AS (
         q.judge,
         q.level AS level_name,
         q.category,
-        CASE
-            WHEN g.is_gated AND q.level <> 'level_1' THEN 'skipped'
-            WHEN a.state IS NULL THEN 'missing'
-            WHEN $invalid_answers = 'unknown' THEN 'ok'
-            ELSE a.state
-        END AS state,
-        $invalid_answers = 'unknown' AND a.state <> 'ok' AND NOT coalesce(g.is_gated AND q.level <> 'level_1', FALSE) AS is_padded
+        a.state,
+        -- Beyond level 1 nothing is evaluated of a gated image, nor a good answer of one whose gate cannot be told.
+        g.prompt_index IS NOT NULL AND coalesce(g.is_gated, coalesce(a.state, '') = 'ok') AND q.level <> 'level_1' AS is_skipped
     FROM asked AS q
     LEFT JOIN gates AS g
         ON q.collection = g.collection AND q.run = g.run AND q.model_revision = g.model_revision AND q.judge = g.judge AND q.prompt_index = g.prompt_index
     LEFT JOIN answered AS a
         ON q.collection = a.collection AND q.run = a.run AND q.model_revision = a.model_revision AND q.judge = a.judge AND q.prompt_index = a.prompt_index
-        AND q.level = a.level AND q.question = a.question
+        AND q.level = a.level AND q.question = a.question AND q.occurrence = a.occurrence
+),
+
+states AS (
+    SELECT
+        collection,
+        run,
+        model_revision,
+        judge,
+        level_name,
+        category,
+        CASE
+            WHEN is_skipped THEN 'skipped'
+            WHEN state IS NULL THEN 'missing'
+            WHEN $invalid_answers = 'unknown' THEN 'ok'
+            ELSE state
+        END AS state,
+        $invalid_answers = 'unknown' AND state <> 'ok' AND NOT is_skipped AS is_padded
+    FROM matched
     UNION ALL
     SELECT
         a.collection,
@@ -76,13 +94,14 @@ states AS (
         a.model_revision,
         a.judge,
         a.level AS level_name,
-        coalesce(nullif(a.category, ''), '(none)') AS category,
+        a.category,
         'unexpected' AS state,
         FALSE AS is_padded
-    FROM answers AS a
+    FROM answered AS a
     JOIN asked_collections AS k ON a.collection = k.collection
-    LEFT ANTI JOIN questions AS q
-        ON a.collection = q.collection AND a.prompt_index = q.prompt_index AND a.level = q.level AND a.question = q.question
+    LEFT ANTI JOIN asked AS q
+        ON a.collection = q.collection AND a.run = q.run AND a.model_revision = q.model_revision AND a.judge = q.judge AND a.prompt_index = q.prompt_index
+        AND a.level = q.level AND a.question = q.question AND a.occurrence = q.occurrence
     UNION ALL
     SELECT
         a.collection,

@@ -3,7 +3,7 @@
 //!
 //! The fit has several local minima, and with b2 free often none that is global but a jump between two points. So what comes out
 //! is defined by what is done: x is standardised by its population deviation; from each of a fixed list of (b2, b3) the other
-//! three parameters are solved for, which covers both signs; those better than their neighbours in the list are refined by Levenberg-Marquardt (Marquardt 1963)
+//! three parameters are solved for, which covers both signs; the best of these are refined by Levenberg-Marquardt (Marquardt 1963)
 //! on the normal equations of sorted pairs, with b2 of standardised x above 0 and at most 100; of the runs that converged the one
 //! with the least squares is taken.
 
@@ -17,7 +17,7 @@ const SLOPES: [f64; 7] = [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
 /// Places, as quantiles of x.
 const PLACES: [f64; 7] = [0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95];
 /// Starts that are refined at most.
-const REFINED: usize = 6;
+const REFINED: usize = 12;
 /// Steepest slope of standardised x.
 const STEEPEST: f64 = 100.0;
 /// Of more pairs than this, starts are tried and refined on so many, evenly spaced in the order of x; the best minima go on with
@@ -32,6 +32,8 @@ const FAR: u32 = 10;
 const DIFFERENCE: f64 = 1e-5;
 /// A run has converged when no parameter's gradient, relative to its column and the residuals, is larger.
 const GRADIENT: f64 = 1e-8;
+/// What rounding leaves of a residual, as a part of the human scores.
+const ROUNDING: f64 = 1e-14;
 /// Pairs below which five parameters say nothing.
 const FEWEST: usize = 6;
 
@@ -72,7 +74,7 @@ impl std::fmt::Display for Unfitted {
         match self {
             Self::TooFew => write!(f, "no fit to fewer than {FEWEST} pairs"),
             Self::Undefined(undefined) => undefined.fmt(f),
-            Self::Singular => f.write_str("no fit: fewer than 3 different predictions"),
+            Self::Singular => f.write_str("no fit: fewer than 3 different predictions, or too far apart"),
         }
     }
 }
@@ -169,32 +171,33 @@ impl Problem<'_> {
         }))
     }
 
-    /// The runs from the starts that are better than all their neighbours, the best of them, each with the slope and place it
-    /// started from.
+    /// The runs from the best starts, each with the slope and place it started from: first those that are better than all their
+    /// neighbours in the list, then the others.
     fn runs(&self) -> Vec<(Run, f64, f64)> {
-        let last = self.z.len() - 1;
         let start = |slope: f64, place: f64| {
-            let at = ((place * last as f64).round() as usize).min(last);
-            let betas = self.projected(slope, self.z[at])?;
+            let betas = self.projected(slope, quantile(self.z, place))?;
             Some((self.sse(&betas), betas))
         };
         let grid: Vec<Vec<_>> =
             SLOPES.iter().map(|slope| PLACES.iter().map(|place| start(*slope, *place)).collect()).collect();
         let sse = |i: usize, j: usize| grid.get(i).and_then(|row| row.get(j)?.as_ref()).map(|(sse, _)| *sse);
-        let mut chosen = Vec::new();
+        let mut starts = Vec::new();
         for (i, slope) in SLOPES.iter().enumerate() {
             for (j, place) in PLACES.iter().enumerate() {
                 let Some((own, betas)) = grid[i][j] else { continue };
-                let neighbours = (0..9)
-                    .filter(|at| *at != 4)
-                    .filter_map(|at| sse((i + at / 3).wrapping_sub(1), (j + at % 3).wrapping_sub(1)));
-                if neighbours.into_iter().all(|other| own <= other) {
-                    chosen.push((own, betas, *slope, *place));
-                }
+                let around = (0..9).filter(|at| *at != 4);
+                let neighbours =
+                    around.filter_map(|at| sse((i + at / 3).wrapping_sub(1), (j + at % 3).wrapping_sub(1)));
+                let is_lowest = neighbours.into_iter().all(|other| own <= other);
+                starts.push((!is_lowest, own, betas, *slope, *place));
             }
         }
-        chosen.sort_by(|a, b| a.0.total_cmp(&b.0));
-        chosen.into_iter().take(REFINED).map(|(_, betas, slope, place)| (self.refined(betas), slope, place)).collect()
+        starts.sort_by(|a, b| a.0.cmp(&b.0).then(a.1.total_cmp(&b.1)));
+        starts
+            .into_iter()
+            .take(REFINED)
+            .map(|(_, _, betas, slope, place)| (self.refined(betas), slope, place))
+            .collect()
     }
 
     /// The best b1, b4 and b5 for a given slope and place: a linear problem.
@@ -263,6 +266,7 @@ impl Problem<'_> {
     fn refined(&self, start: [f64; 5]) -> Run {
         let mut betas = start;
         let mut at = self.equations(&betas);
+        let rounding = ROUNDING * sum(self.y.iter().map(|y| y * y)).sqrt();
         let mut damping = 1e-3;
         let mut iterations = 0;
         while iterations < STEPS && damping < 1e10 {
@@ -286,18 +290,25 @@ impl Problem<'_> {
             };
             (betas, at) = (next, there);
             damping = (damping / 10.0).max(1e-12);
-            if is_flat(&at) {
+            if is_flat(&at, rounding) {
                 break;
             }
         }
-        Run { converged: is_flat(&at), betas, sse: at.sse, iterations }
+        Run { converged: is_flat(&at, rounding), betas, sse: at.sse, iterations }
     }
 }
 
-/// Whether the residuals are at right angles to every column.
-fn is_flat(at: &Equations) -> bool {
-    let residuals = at.sse.sqrt();
-    (0..5).all(|i| at.gradient[i].abs() <= GRADIENT * at.matrix[i][i].sqrt() * residuals)
+/// A quantile of sorted values, between neighbours in proportion: the same from both ends.
+fn quantile(sorted: &[f64], place: f64) -> f64 {
+    let at = place * (sorted.len() - 1) as f64;
+    let (below, above) = (at.floor() as usize, at.ceil() as usize);
+    sorted[below] + (at - at.floor()) * (sorted[above] - sorted[below])
+}
+
+/// Whether the residuals are at right angles to every column, as far as they are more than rounding.
+fn is_flat(at: &Equations, rounding: f64) -> bool {
+    let residuals = GRADIENT * at.sse.sqrt() + rounding;
+    (0..5).all(|i| at.gradient[i].abs() <= at.matrix[i][i].sqrt() * residuals)
 }
 
 /// Solves a symmetric positive definite system by Cholesky's decomposition, scaled to a unit diagonal; `None` if it is singular.

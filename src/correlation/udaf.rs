@@ -108,7 +108,8 @@ impl Accumulator for Collected {
     }
 
     fn evaluate(&mut self) -> Result<ScalarValue> {
-        let pairs = Pairs::new(std::mem::take(&mut self.pairs));
+        // Over a window it is asked again and again, with more pairs each time.
+        let pairs = Pairs::new(self.pairs.iter().copied());
         let defined = |coefficient: Coefficient| Ok(ScalarValue::Float64(coefficient.ok()));
         match self.kind {
             Kind::Srcc => defined(pairs.srcc()),

@@ -42,7 +42,8 @@ impl Directions {
     /// Whether lower values of a metric are better; higher if nothing says so.
     pub(super) fn is_lower_better(&self, options: &SourceOptions, metric: &str) -> bool {
         let parts = || options.direction.split(',').filter(|part| !part.is_empty());
-        let by_name = parts().filter_map(|part| part.rsplit_once('=')).find(|(name, _)| *name == metric);
+        let by_name =
+            parts().filter_map(|part| part.rsplit_once('=')).find(|(name, _)| name.eq_ignore_ascii_case(metric));
         let general = parts().find(|part| !part.contains('='));
         let said = by_name.map(|(_, direction)| direction).or(general).map(|direction| direction == "lower");
         said.or_else(|| self.known.get(&metric.to_lowercase()).copied()).unwrap_or(false)

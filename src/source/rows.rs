@@ -1,6 +1,7 @@
 //! A stream of comma- or tab-separated values is cut into segments of whole rows, by content alone as lines are.
 
 use std::cell::RefCell;
+use std::collections::HashSet;
 use std::io::{self, Read};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -19,6 +20,8 @@ pub(super) struct RowSegments<R> {
     feed: Rc<RefCell<Feed>>,
     header: Option<Arc<Vec<String>>>,
     ordinal: u32,
+    /// Lines before the next row, in a file whose lines end in a carriage return alone: the CSV reader counts none there.
+    returns: Option<u64>,
 }
 
 /// Ends a row that never ends, such as one with a quote that is not closed, before it fills the memory.
@@ -103,7 +106,7 @@ impl<R: Read> RowSegments<R> {
             .delimiter(delimiter)
             .buffer_capacity(AHEAD)
             .from_reader(bounded);
-        Self { reader, uri: uri.into(), target, longest, feed, header: None, ordinal: 0 }
+        Self { reader, uri: uri.into(), target, longest, feed, header: None, ordinal: 0, returns: None }
     }
 
     /// The next segment, `None` at the end.
@@ -136,6 +139,11 @@ impl<R: Read> RowSegments<R> {
     /// The names of the columns; two of one name are an error, none is an unnamed column.
     fn header(&mut self) -> Result<Option<Vec<String>>> {
         let Some((line, row)) = self.row()? else { return Ok(None) };
+        let has = |byte| memchr::memchr(byte, &self.feed.borrow().piece).is_some();
+        if has(b'\r') && !has(b'\n') {
+            self.returns = Some(line);
+        }
+        let mut known: HashSet<String> = HashSet::with_capacity(row.len());
         let mut names: Vec<String> = Vec::with_capacity(row.len());
         for field in &row {
             let name = std::str::from_utf8(field)
@@ -143,7 +151,7 @@ impl<R: Read> RowSegments<R> {
                     self.error(line, "the header is not UTF-8".into()).hint("save the file as UTF-8").caused_by(e)
                 })?
                 .trim();
-            if !name.is_empty() && names.iter().any(|known| known == name) {
+            if !name.is_empty() && !known.insert(name.to_owned()) {
                 return Err(self.error(line, format!("two columns are named `{name}`")));
             }
             names.push(name.to_owned());
@@ -174,7 +182,14 @@ impl<R: Read> RowSegments<R> {
                     .hint("is the file cut short? A quote inside a quoted field is written twice"))
             }
             Ok(true) => {
-                let line = self.first_line(&row);
+                let line = match self.returns.as_mut() {
+                    Some(returns) => {
+                        let line = *returns + 1;
+                        *returns = line + memchr::memchr_iter(b'\r', row.as_slice()).count() as u64;
+                        line
+                    }
+                    None => self.first_line(&row),
+                };
                 if row.as_slice().len() > self.longest {
                     return Err(self.too_long(line));
                 }

@@ -41,7 +41,12 @@ impl Scores {
         let mut scores = Self::default();
         each(input, |record| {
             let (name, k) = (record.required("name")?, record.required("k")?);
-            let k = k.parse::<usize>().ok().filter(|k| *k <= 1000);
+            let k = k
+                .trim()
+                .parse::<f64>()
+                .ok()
+                .filter(|k| k.fract() == 0.0 && (0.0..=1000.0).contains(k))
+                .map(|k| k as usize);
             let k = k.ok_or_else(|| "`k` is no whole number from 0 to 1000".to_owned())?;
             if let Some(text) = record.text("n").filter(|text| !text.trim().is_empty()) {
                 let n = text.trim().parse::<usize>().map_err(|e| format!("`n`: {e}"))?;

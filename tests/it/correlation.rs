@@ -43,7 +43,22 @@ fn constant_input_is_undefined() {
     let five = pairs(&[1.0, 2.0, 3.0, 4.0, 5.0], &[1.0, 3.0, 2.0, 5.0, 4.0]);
     assert_eq!(fit(&five).unwrap_err().to_string(), "no fit to fewer than 6 pairs");
     let two_valued = pairs(&[0.0, 0.0, 0.0, 1.0, 1.0, 1.0], &[1.0, 2.0, 3.0, 2.0, 3.0, 4.0]);
-    assert_eq!(fit(&two_valued).unwrap_err().to_string(), "no fit: fewer than 3 different predictions");
+    assert_eq!(
+        fit(&two_valued).unwrap_err().to_string(),
+        "no fit: fewer than 3 different predictions, or too far apart"
+    );
+}
+
+/// What lies on a curve of the family is fitted exactly.
+#[test]
+fn an_exact_curve_is_found() {
+    for (n, noise) in [(12, 0.0), (50, 0.0), (50, 1e-9), (300, 1e-12)] {
+        let at = |k: usize| 11.0 * k as f64 / (n - 1) as f64;
+        let curve = |k: usize| 5.0 / (1.0 + (5.0 - at(k)).exp()) + noise * ((k * 7919) % 13) as f64;
+        let found = fit(&Pairs::new((0..n).map(|k| (at(k), curve(k))))).unwrap();
+        assert!(found.converged && found.rmse < 1e-7 + 20.0 * noise, "{n} {noise}: {found:?}");
+        assert_near(found.plcc.unwrap(), 1.0, 1e-9, "plcc");
+    }
 }
 
 #[test]

@@ -296,3 +296,83 @@ fn modifiers_and_missing_prompts_of_the_real_file() {
         .row("SELECT count(DISTINCT mos_quality) AS quality, count(DISTINCT mos_align) AS align FROM agiqa_3k.images");
     assert_eq!((&row["quality"], &row["align"]), (&counts["distinct_mos_quality"], &counts["distinct_mos_align"]));
 }
+
+/// Lines that end in a carriage return alone have numbers, so that setting one aside sets one aside.
+#[test]
+fn tables_of_carriage_returns_keep_their_rows() {
+    let work = Workdir::new();
+    work.write("cr.csv", "name,mos_quality,mos_align\ra_n_001.jpg,1,2\rb_n_002.jpg,2,3\rc_n_003.jpg,3,1\r");
+    work.write("lf.csv", "name,mos_quality,mos_align\nc_n_003.jpg,3,1\n");
+    work.run(&["run", "agiqa-3k", "cr.csv", "lf.csv", "-q"]).expect(0);
+    let rows = work.sql("SELECT name, source_line FROM agiqa_3k_parts.images ORDER BY name, source_line");
+    let lines: Vec<_> = rows.iter().map(|row| row["source_line"].as_i64().unwrap()).collect();
+    assert_eq!(lines, [2, 3, 2, 4]);
+    assert_eq!(
+        work.row("SELECT expected, ok, duplicate FROM agiqa_3k.ledger WHERE level = 'all' AND metric = ''"),
+        json!({"expected": 3, "ok": 3, "duplicate": 1})
+    );
+    work.write("bad.csv", "name,mos_quality,mos_align\ra_n_001.jpg,1,2\rb_n_002.jpg,x,3\r");
+    let ran = work.run(&["--lake", "other", "ingest", "agiqa-3k", "bad.csv"]).expect(1);
+    assert!(ran.stderr.contains("line: 3"), "{}", ran.stderr);
+}
+
+/// Aggregates over a growing window see all rows so far.
+#[test]
+fn coefficients_over_windows() {
+    let work = Workdir::new();
+    let rows = work.sql(
+        "SELECT a, krcc(a, b) OVER (ORDER BY a) AS k FROM (VALUES (1.0, 2.0), (3.0, 4.0), (5.0, 1.0), (6.0, 9.0)) AS t(a, b) ORDER BY a",
+    );
+    let found: Vec<_> = rows.iter().map(|row| row["k"].as_f64()).collect();
+    assert_eq!(found[0], None);
+    assert_eq!(found[1], Some(1.0));
+    assert!((found[3].unwrap() - 1.0 / 3.0).abs() < 1e-15, "{found:?}");
+    let null = work.row(
+        "SELECT srcc(a, b) AS s, agreement(a, b)['reason'] AS r FROM (VALUES (1.0, NULL), (NULL, 2.0)) AS t(a, b)",
+    );
+    assert_eq!(null, json!({"s": null, "r": "fewer than 2 pairs"}));
+}
+
+/// A question that stands several times about one image: every answer is in the ledger once; images that were not asked for are
+/// no coverage.
+#[test]
+fn every_answer_is_in_the_ledger_once() {
+    let work = Workdir::new();
+    let question = |answer: Value| json!({"level": "level_1", "category": "c", "question": "q?", "answer": answer});
+    let line = |index: u32, answers: &[Value]| {
+        let questions: Vec<Value> = answers.iter().map(|answer| question(answer.clone())).collect();
+        json!({"index": index, "image_id": "x.jpg", "per_question": questions}).to_string() + "\n"
+    };
+    let three = [json!("yes"), json!("maybe"), Value::Null];
+    work.write(
+        "S/real/details.jsonl",
+        line(1, &[json!("yes")]) + &line(2, &three) + &line(9, &[json!("no"), json!("yes")]),
+    );
+    let ledger = |schema: &str| {
+        work.row(&format!(
+            "SELECT expected, ok, missing, invalid, unexpected, padded FROM {schema}.ledger WHERE level = 'all'"
+        ))
+    };
+    work.run(&["run", "fager", "S", "-q"]).expect(0);
+    assert_eq!(
+        ledger("fager"),
+        json!({"expected": 6, "ok": 6, "missing": 0, "invalid": 0, "unexpected": 0, "padded": 2})
+    );
+    work.run(&["score", "fager", "--protocol", "strict", "-q"]).expect(0);
+    assert_eq!(
+        ledger("fager_strict"),
+        json!({"expected": 6, "ok": 4, "missing": 1, "invalid": 1, "unexpected": 0, "padded": 0})
+    );
+    work.write("S/QA.csv", "index,prompt,level,category,question\n1,a,level_1,c,q?\n2,b,level_1,c,q?\n3,c,level_1,c,q?\n4,d,level_1,c,q?\n");
+    work.run(&["run", "fager", "S", "-q"]).expect(0);
+    assert_eq!(
+        ledger("fager"),
+        json!({"expected": 4, "ok": 2, "missing": 2, "invalid": 0, "unexpected": 4, "padded": 0})
+    );
+    assert_eq!(
+        work.row("SELECT n, n_expected, coverage FROM fager.leaderboard"),
+        json!({"n": 3, "n_expected": 4, "coverage": 0.5})
+    );
+    let checked = work.run(&["check", "fager"]).expect(0);
+    assert_eq!(checked.stdout.matches("5 tables, ").count(), 2, "{}", checked.stdout);
+}

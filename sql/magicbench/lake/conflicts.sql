@@ -8,7 +8,7 @@ WITH conflicting AS (
     SELECT prompt
     FROM magicbench_parts.prompts
     GROUP BY prompt
-    HAVING min(class_read) <> max(class_read) OR min(detail_class) <> max(detail_class)
+    HAVING min(coalesce(class, class_read)) <> max(coalesce(class, class_read)) OR min(detail_class) <> max(detail_class)
 )
 
 SELECT
@@ -17,5 +17,5 @@ SELECT
     min(p.source_line) AS source_line
 FROM magicbench_parts.prompts AS p
 JOIN conflicting AS c ON p.prompt = c.prompt
-GROUP BY p.prompt, p.source, p.class_read, p.detail_class
+GROUP BY p.prompt, p.source, p.class, p.class_read, p.detail_class
 ORDER BY item, source, source_line

@@ -104,8 +104,11 @@ fn plan(session: &Session, args: &PlanArgs) -> Result<Outcome> {
         None => lake_prompts(session)?,
     };
     let mut rows: Vec<[Cell; 14]> = Vec::new();
+    let mut empty = 0;
     for prompt in &prompts.0 {
-        for piece in splitter.pieces(prompt) {
+        let pieces = splitter.pieces(prompt);
+        empty += usize::from(pieces.is_empty());
+        for piece in pieces {
             let [left, top, right, bottom] = piece.crop().map(Cell::from);
             let pixels = args.size.map(|(width, height)| piece.pixels(width, height));
             let [x0, y0, x1, y1] = [0, 1, 2, 3].map(|edge| Cell::from(pixels.map(|pixels: [u64; 4]| pixels[edge])));
@@ -132,6 +135,9 @@ fn plan(session: &Session, args: &PlanArgs) -> Result<Outcome> {
     } else {
         let rows: Vec<[Cell; 10]> = rows.iter().map(|row| std::array::from_fn(|at| row[at].clone())).collect();
         text_rows::print(session, std::array::from_fn(|at| NAMES[at]), &rows)?;
+    }
+    if empty > 0 {
+        session.printer.warn(&format!("prompts without a letter or digit, and so without a piece: {empty}"));
     }
     session.printer.note(
         "score each morpheme on its crop of every image of the prompt, and the whole prompt on the whole image as k = 0; then `scorelake stair score` takes name, k, n, score",

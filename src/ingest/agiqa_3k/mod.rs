@@ -164,7 +164,9 @@ impl Reader for Agiqa3k {
             seen.extend(record::metrics(&members).map(str::to_owned));
             Record::read(&members, file.form, &is_lower, notes)
         });
-        for name in Directions::named(&file.options).filter(|name| !seen.contains(*name)) {
+        for name in Directions::named(&file.options)
+            .filter(|name| !seen.iter().any(|seen: &String| seen.eq_ignore_ascii_case(name)))
+        {
             walked.notes.add_listed("--direction names no metric of the file: ", &shown(name), 1);
         }
         walked.finish(|records| self.tables(records, source))

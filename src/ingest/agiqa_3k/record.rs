@@ -121,7 +121,7 @@ fn required(members: &Members<'_>, key: &str, notes: &mut Notes) -> Result<Strin
 /// A text; numbers, such as of sessions, are texts here.
 fn text_or_number(members: &Members<'_>, key: &str, notes: &mut Notes) -> Result<Option<String>, String> {
     match members.get(key) {
-        Some(Raw::Other(number)) => Ok(Some((*number).to_owned())),
+        Some(Raw::Other(number)) if number.parse::<f64>().is_ok() => Ok(Some((*number).to_owned())),
         _ => text_member(members, key, notes),
     }
 }

@@ -116,7 +116,8 @@ fn path(members: &Members<'_>) -> Result<(String, i64), String> {
         None => (None, false),
     };
     let text = text.ok_or_else(|| bad("null"))?;
-    if !is_json {
+    // A table holds a list as its JSON text.
+    if !is_json && !text.starts_with('[') {
         return if text.is_empty() { Err(bad("empty")) } else { Ok((text.into_owned(), 1)) };
     }
     let Ok(Value::Array(items)) = json::parse(&text).map(|node| node.value) else { return Err(bad(&shown(&text))) };

@@ -123,6 +123,10 @@ fn agreement(sources: &Sources<'_>, groups: &DataFrame) -> Result<DataFrame> {
 }
 
 fn pearson(pairs: impl Iterator<Item = (f64, f64)> + Clone) -> Option<f64> {
+    let most =
+        |of: fn((f64, f64)) -> f64| pairs.clone().map(of).fold(f64::MIN_POSITIVE, |most, value| most.max(value.abs()));
+    let (x_unit, y_unit) = (most(|pair| pair.0), most(|pair| pair.1));
+    let pairs = pairs.map(move |(x, y)| (x / x_unit, y / y_unit));
     let n = pairs.clone().count() as f64;
     let mean = |of: fn((f64, f64)) -> f64| pairs.clone().map(of).sum::<f64>() / n;
     let (x_mean, y_mean) = (mean(|pair| pair.0), mean(|pair| pair.1));

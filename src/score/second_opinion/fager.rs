@@ -138,17 +138,22 @@ fn leaderboard(sources: &Sources<'_>, scores: &DataFrame, used: LazyFrame) -> Re
         number_of("edit", "n_edit"),
         number_of("regenerate", "n_regenerate"),
     ]);
-    let means = used.filter(col("score_name").eq(lit("overall"))).group_by(cols(&RUN)).agg([
+    let overall = used.filter(col("score_name").eq(lit("overall")));
+    let means = overall.clone().group_by(cols(&RUN)).agg([
         col("score").mean().alias("overall"),
         col("unrounded").mean().alias("overall_unrounded"),
         count(col("score"), "n"),
     ]);
     let asked = sources.scan("questions", &["collection", "prompt_index"])?;
-    let asked = asked.group_by(cols(&["collection", "prompt_index"])).agg([len()]);
+    let prompts = asked.group_by(cols(&["collection", "prompt_index"])).agg([len()]);
+    let of_asked = join(overall.clone(), prompts.clone(), &["collection", "prompt_index"], JoinType::Semi);
+    let of_asked = of_asked.group_by(cols(&RUN)).agg([count(col("score"), "n_covered")]);
+    let asked = prompts;
     let asked = asked.group_by(cols(&["collection"])).agg([count(col("prompt_index"), "n_expected")]);
-    let board = join(join(decisions, means, &RUN, JoinType::Left), asked, &["collection"], JoinType::Left)
-        .with_column(col("n").fill_null(lit(0)).cast(DataType::Int64));
-    let coverage = col("n").cast(DataType::Float64) / col("n_expected").cast(DataType::Float64);
+    let board = join(join(decisions, means, &RUN, JoinType::Left), of_asked, &RUN, JoinType::Left);
+    let zero = |name: &str| col(name).fill_null(lit(0)).cast(DataType::Int64);
+    let board = join(board, asked, &["collection"], JoinType::Left).with_columns([zero("n"), zero("n_covered")]);
+    let coverage = col("n_covered").cast(DataType::Float64) / col("n_expected").cast(DataType::Float64);
     Ok(board.with_column(coverage.alias("coverage")).collect()?)
 }
 
