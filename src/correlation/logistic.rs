@@ -2,7 +2,7 @@
 //! b1 (1/2 − 1/(1 + exp(b2 (x − b3)))) + b4 x + b5 (VQEG 2003; Sheikh, Sabir and Bovik 2006).
 //!
 //! The fit has several local minima, and with b2 free often none that is global but a jump between two points. So what comes out
-//! is defined by what is done: x is standardised by its population deviation; from each of a fixed list of (b2, b3) the other
+//! is defined by what is done: x is standardised by its population deviation, and turned to rise with the human scores; from each of a fixed list of (b2, b3) the other
 //! three parameters are solved for, which covers both signs; the best of these are refined by Levenberg-Marquardt (Marquardt 1963)
 //! on the normal equations of sorted pairs, with b2 of standardised x above 0 and at most 100; of the runs that converged the one
 //! with the least squares is taken.
@@ -16,6 +16,8 @@ use super::{Pairs, Undefined};
 const SLOPES: [f64; 7] = [0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0];
 /// Places, as quantiles of x.
 const PLACES: [f64; 7] = [0.05, 0.2, 0.35, 0.5, 0.65, 0.8, 0.95];
+/// Steps of one deviation that x is taken in.
+const STEPS_OF_ONE: f64 = 4_294_967_296.0;
 /// Starts that are refined at most.
 const REFINED: usize = 12;
 /// Steepest slope of standardised x.
@@ -25,7 +27,7 @@ const STEEPEST: f64 = 100.0;
 const MANY: usize = 20_000;
 const GO_ON: usize = 3;
 /// Steps of a run at most.
-const STEPS: u32 = 100;
+const STEPS: u32 = 60;
 /// Steps by Gauss-Newton's matrix, before those by Newton's.
 const FAR: u32 = 10;
 /// Difference of slope (in proportion) and place by which second derivatives are found.
@@ -90,14 +92,21 @@ pub fn fit(pairs: &Pairs) -> Result<Fit, Unfitted> {
     let unit = pairs.x.iter().fold(0.0, |most: f64, x| most.max(x.abs()));
     let mean = sum(pairs.x.iter().map(|x| x / unit)) / n;
     let deviation = (sum(pairs.x.iter().map(|x| (x / unit - mean) * (x / unit - mean))) / n).sqrt();
-    let z: Vec<f64> = pairs.x.iter().map(|x| (x / unit - mean) / deviation).collect();
-    let all = Problem { z: &z, y: &pairs.y };
+    // In steps far below what a fit can tell, and turned so that it rises with the human scores: predictions that are a straight map
+    // of each other, falling ones too, then have one and the same fit, and not one of several minima by the luck of rounding.
+    let step = |x: &f64| ((x / unit - mean) / deviation * STEPS_OF_ONE).round() / STEPS_OF_ONE;
+    let y_mean = sum(pairs.y.iter().copied()) / n;
+    let rises = sum(pairs.x.iter().zip(&pairs.y).map(|(x, y)| step(x) * (y - y_mean))) >= 0.0;
+    let turn = if rises { 1.0 } else { -1.0 };
+    let oriented = Pairs::new(pairs.x.iter().zip(&pairs.y).map(|(x, y)| (turn * step(x), *y)));
+    let z = &oriented.x;
+    let all = Problem { z, y: &oriented.y };
     let best = if z.len() <= MANY {
         // The first of equals, so the order of the starts decides and nothing else.
         all.runs().into_iter().min_by(|(a, ..), (b, ..)| a.order(b))
     } else {
         let chosen = || (0..MANY).map(|at| (at as u128 * z.len() as u128 / MANY as u128) as usize);
-        let (some_z, some_y): (Vec<f64>, Vec<f64>) = chosen().map(|at| (z[at], pairs.y[at])).unzip();
+        let (some_z, some_y): (Vec<f64>, Vec<f64>) = chosen().map(|at| (z[at], oriented.y[at])).unzip();
         let few = Problem { z: &some_z, y: &some_y };
         let mut runs = few.runs();
         runs.sort_by(|(a, ..), (b, ..)| a.order(b));
@@ -112,15 +121,20 @@ pub fn fit(pairs: &Pairs) -> Result<Fit, Unfitted> {
     let mapped: Vec<f64> = z.iter().map(|z| value(&run.betas, *z)).collect();
     let is_constant = mapped.windows(2).all(|pair| pair[0] == pair[1]);
     Ok(Fit {
-        betas: raw(run.betas, mean * unit, deviation * unit),
+        betas: raw(turned(run.betas, turn), mean * unit, deviation * unit),
         sse: run.sse,
         rmse: (run.sse / n).sqrt(),
-        plcc: (!is_constant).then(|| pearson(&mapped, &pairs.y)),
+        plcc: (!is_constant).then(|| pearson(&mapped, &oriented.y)),
         start_slope,
         start_place,
         iterations: run.iterations,
         converged: run.converged,
     })
+}
+
+/// Parameters of z as those of `turn` times z, for a turn of 1 or −1.
+fn turned([b1, b2, b3, b4, b5]: [f64; 5], turn: f64) -> [f64; 5] {
+    [b1, turn * b2, turn * b3, turn * b4, b5]
 }
 
 /// Parameters of standardised x as those of raw x, with b2 positive: (b1, b2) and (−b1, −b2) are one curve.

@@ -31,7 +31,7 @@ pub(in crate::cli) struct IngestOptions {
     /// run of answers.
     #[arg(long, value_name = "NAME", default_value = "", hide_default_value = true)]
     model: String,
-    /// Language of the prompts of that file.
+    /// qwen-image-bench: language of the prompts of that file.
     #[arg(long, value_enum, default_value_t = Lang::Cn, requires = "model")]
     lang: Lang,
     /// Revision of that model; without --model, of the models in these files.
@@ -40,16 +40,16 @@ pub(in crate::cli) struct IngestOptions {
     /// Judge that wrote the replies in these files; with --model, in that model's file.
     #[arg(long, value_name = "NAME[@REV]", default_value = "", hide_default_value = true)]
     judge: String,
-    /// Collection that the questions and answers belong to; the folder's name if absent.
+    /// fager: collection that the questions, answers or scores belong to; the folder's name if absent.
     #[arg(long, value_name = "C", default_value = "", hide_default_value = true)]
     collection: String,
-    /// Split of the images; told by the file's name if absent.
+    /// magicdata340k: split of the images; told by the file's name if absent.
     #[arg(long, value_enum)]
     split: Option<Split>,
-    /// Regular expression whose first group (or whole match) in an image's path is its generator.
+    /// magicdata340k: regular expression whose first group (or whole match) in an image's path is its generator.
     #[arg(long, value_name = "REGEX", default_value = "", hide_default_value = true)]
     generator_from: String,
-    /// Whether higher or lower values are better: `lower` or `higher` for all metrics of these files, or NAME=lower,…
+    /// agiqa-3k, fager: whether higher or lower values are better: `lower` or `higher` for all metrics of these files, or NAME=lower,…
     #[arg(long, value_name = "DIRECTION", value_parser = parse_direction)]
     direction: Option<String>,
     /// How images and replies were made: a TOML file with [judge], [generation], [prompts], [images] and note, kept in the

@@ -24,7 +24,7 @@ pub(in crate::cli) struct Args {
     pipeline: String,
     #[command(flatten)]
     options: ScoreOptions,
-    /// Only images of this split.
+    /// magicdata340k: only images of this split.
     #[arg(long, value_enum)]
     split: Option<Split>,
     /// Engine; polars computes the headline tables a second time, on all cores, prints one and publishes nothing.
@@ -49,16 +49,16 @@ pub(in crate::cli) struct ScoreOptions {
     /// Protocol; the pipeline's first one if absent.
     #[arg(long, value_name = "P")]
     protocol: Option<String>,
-    /// Cells that count: every judged one, or those that the prompt's metadata lists.
+    /// qwen-image-bench: cells that count: every judged one, or those that the prompt's metadata lists.
     #[arg(long, value_enum)]
     facets: Option<Facets>,
-    /// Coverage below which a model has no rank, 0 to 1.
+    /// qwen-image-bench, magicbench: coverage below which a model has no rank, 0 to 1.
     #[arg(long, value_name = "X", value_parser = parse_fraction)]
     min_coverage: Option<f64>,
-    /// How an assessor's text is read.
+    /// magicdata340k: how an assessor's text is read.
     #[arg(long, value_enum)]
     reading: Option<Reading>,
-    /// Pairs left out of ab_accuracy: indices of prompts separated by commas, or `listed` for those of an exclude_index.csv in the
+    /// fager: pairs left out of ab_accuracy: indices of prompts separated by commas, or `listed` for those of an exclude_index.csv in the
     /// lake.
     #[arg(long, value_name = "INDICES", value_parser = parse_indices)]
     exclude: Option<String>,
