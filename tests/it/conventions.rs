@@ -195,7 +195,8 @@ fn nothing_speaks_of_a_machine() {
     {
         texts.insert(name.to_owned(), std::fs::read_to_string(project().join(name)).unwrap());
     }
-    let more = files("docs", "md").into_iter().chain(files("pipelines", "toml"));
+    let more = files("docs", "md").into_iter().chain(files("pipelines", "toml")).chain(files("schemas", "toml"));
+    let more = more.chain(files("data", "csv")).chain(files("benches", "sh")).chain(files("benches", "md"));
     for path in files("src", "rs").into_iter().chain(files("sql", "sql")).chain(files("benches", "py")).chain(more) {
         texts.insert(relative(&path), std::fs::read_to_string(&path).unwrap());
     }

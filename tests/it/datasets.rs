@@ -279,12 +279,42 @@ fn a_sixth_dataset_by_the_steps() {
         "-- name: leaderboard\n-- question: Who is best?\n-- grain: one painter\n-- key: painter\n-- output: table\n\
          SELECT painter, exact_avg(stars) AS overall, count(*) AS n FROM works GROUP BY painter ORDER BY painter\n",
     );
+    // Records about one thing: the same ones collapse, as the rules in lake/ say.
+    let columns =
+        [("painter", "text"), ("work", "text"), ("source", "text"), ("source_line", "int64"), ("reason", "text")];
+    work.write(
+        "own/schemas/toy/set_aside.toml",
+        head("set_aside", "lake", "\"painter\", \"work\", \"source\", \"source_line\"")
+            + &columns.map(|(name, kind)| column(name, kind)).concat(),
+    );
+    let rule = |name: &str, output: &str, query: &str| {
+        let header = format!(
+            "-- name: {name}\n-- question: Which?\n-- grain: one work\n-- key: painter, work\n-- output: {output}\n"
+        );
+        work.write(&format!("own/sql/toy/lake/{name}.sql"), header + query);
+    };
+    rule(
+        "repeated_keys",
+        "lake",
+        "SELECT painter, work FROM toy_parts.works GROUP BY painter, work HAVING count(*) > 1\n",
+    );
+    rule(
+        "repeated",
+        "lake",
+        "SELECT w.painter, w.work, w.source, w.source_line, CAST(w.stars AS TEXT) AS digest, 1 AS readable FROM toy_parts.works AS w
+         JOIN toy_parts.repeated_keys AS k ON w.painter = k.painter AND w.work = k.work\n",
+    );
+    rule(
+        "works",
+        "filter",
+        "SELECT w.* FROM toy_parts.works AS w LEFT ANTI JOIN toy_parts.set_aside AS s ON w.source = s.source AND w.source_line = s.source_line\n",
+    );
     work.write(
         "own/pipelines/toy.toml",
         "name = \"toy\"\ndataset = \"toy\"\nshow = [\"leaderboard\"]\nmetric_version = 1\nprotocols = [\"official\"]\n\
          [[step]]\nname = \"leaderboard\"\nsql = \"toy/leaderboard.sql\"\n",
     );
-    let mut text: String = [("Ann", "a", 4.0), ("Bob", "b", 3.0), ("Ann", "c", 5.0)]
+    let mut text: String = [("Ann", "a", 4.0), ("Bob", "b", 3.0), ("Ann", "c", 5.0), ("Ann", "a", 4.0)]
         .map(|(painter, title, stars)| json!({"painter": painter, "work": title, "stars": stars}).to_string() + "\n")
         .concat();
     text += "{\"painter\": \"Cy\"}\n";
@@ -304,7 +334,11 @@ fn a_sixth_dataset_by_the_steps() {
     };
     let engine = EngineOptions::default();
     let summary = lake::ingest(&lake, request, &Control { engine, progress: &|_| {} }).unwrap();
-    assert_eq!((summary.records, summary.rejected), (4, 1));
+    assert_eq!((summary.records, summary.rejected), (5, 1));
+    assert_eq!(
+        summary.set_aside.iter().map(|(reason, n)| (reason.as_str(), *n)).collect::<Vec<_>>(),
+        [("same_text", 1)]
+    );
     let plan = Plan::new(&assets, &Pipeline::load(&assets, "toy").unwrap(), &Choices::default()).unwrap();
     let manifest = Manifest::load(&lake, "toy").unwrap();
     let staging = Staging::private(&lake, "snapshot").unwrap();
@@ -317,7 +351,7 @@ fn a_sixth_dataset_by_the_steps() {
     let ran = work.run(&["--assets", "own", "check", "toy", "--without-data"]).expect(0);
     assert!(ran.stdout.contains("official: 1 steps"), "{}", ran.stdout);
     let rejects = work.json(&["--assets", "own", "sql", "SELECT line, reason FROM toy.rejects"]);
-    assert_eq!(rejects, json!([{"line": 4, "reason": "no work"}]));
+    assert_eq!(rejects, json!([{"line": 5, "reason": "no work"}]));
     let ran = work.run(&["--assets", "own", "ingest", "toy", "stars.jsonl"]).expect(2);
     assert!(ran.stderr.contains("no reader for dataset `toy`"), "{}", ran.stderr);
 }
