@@ -9,16 +9,29 @@ WITH expected AS (
     FROM prompts
 ),
 
+-- An empty class has no denominator: neither valid records of it nor, in nominal, records of it without subject.
 bases AS (
     SELECT
         *,
-        CASE WHEN $denominators = 'nominal' THEN $nominal_all ELSE n_valid END AS of_all,
-        CASE WHEN $denominators = 'nominal' THEN $nominal_human ELSE n_human END AS of_human,
-        CASE WHEN $denominators = 'nominal' THEN $nominal_animal ELSE n_animal END AS of_animal,
-        CASE WHEN $denominators = 'nominal' THEN $nominal_object ELSE n_object END AS of_object,
-        CASE WHEN $class_flags = 'own' THEN own_human ELSE with_human END AS of_flags_human,
-        CASE WHEN $class_flags = 'own' THEN own_animal ELSE with_animal END AS of_flags_animal,
-        CASE WHEN $class_flags = 'own' THEN own_object ELSE with_object END AS of_flags_object
+        CASE
+            WHEN $denominators <> 'nominal' THEN nullif(n_valid, 0)
+            WHEN n_valid + with_artifact > 0 THEN $nominal_all
+        END AS of_all,
+        CASE
+            WHEN $denominators <> 'nominal' THEN nullif(n_human, 0)
+            WHEN n_human + own_human > 0 THEN $nominal_human
+        END AS of_human,
+        CASE
+            WHEN $denominators <> 'nominal' THEN nullif(n_animal, 0)
+            WHEN n_animal + own_animal > 0 THEN $nominal_animal
+        END AS of_animal,
+        CASE
+            WHEN $denominators <> 'nominal' THEN nullif(n_object, 0)
+            WHEN n_object + own_object > 0 THEN $nominal_object
+        END AS of_object,
+        CASE WHEN $class_flags = 'own' THEN own_human ELSE with_human END AS flags_human,
+        CASE WHEN $class_flags = 'own' THEN own_animal ELSE with_animal END AS flags_animal,
+        CASE WHEN $class_flags = 'own' THEN own_object ELSE with_object END AS flags_object
     FROM counts
 ),
 
@@ -28,19 +41,19 @@ board AS (
         b.model_revision,
         b.judge,
         coalesce(d.display_name, b.model) AS display_name,
-        CASE WHEN b.n_valid > 0 OR $denominators = 'nominal' AND b.with_interaction > 0 THEN 100.0 * CAST(b.of_all - b.with_interaction AS DOUBLE) / nullif(b.of_all, 0) END AS interaction,
-        CASE WHEN b.n_human > 0 OR $denominators = 'nominal' AND b.of_flags_human > 0 THEN 100.0 * CAST(b.of_human - b.of_flags_human AS DOUBLE) / nullif(b.of_human, 0) END AS human,
-        CASE WHEN b.n_animal > 0 OR $denominators = 'nominal' AND b.of_flags_animal > 0 THEN 100.0 * CAST(b.of_animal - b.of_flags_animal AS DOUBLE) / nullif(b.of_animal, 0) END AS animal,
-        CASE WHEN b.n_object > 0 OR $denominators = 'nominal' AND b.of_flags_object > 0 THEN 100.0 * CAST(b.of_object - b.of_flags_object AS DOUBLE) / nullif(b.of_object, 0) END AS object,
-        CASE WHEN b.n_valid > 0 OR $denominators = 'nominal' AND b.with_artifact > 0 THEN 100.0 * CAST(b.of_all - b.with_artifact AS DOUBLE) / nullif(b.of_all, 0) END AS overall,
+        100.0 * CAST(b.of_all - b.with_interaction AS DOUBLE) / b.of_all AS interaction,
+        100.0 * CAST(b.of_human - b.flags_human AS DOUBLE) / b.of_human AS human,
+        100.0 * CAST(b.of_animal - b.flags_animal AS DOUBLE) / b.of_animal AS animal,
+        100.0 * CAST(b.of_object - b.flags_object AS DOUBLE) / b.of_object AS object,
+        100.0 * CAST(b.of_all - b.with_artifact AS DOUBLE) / b.of_all AS overall,
         b.n,
         b.n_valid,
         b.n_human,
         b.n_animal,
         b.n_object,
-        CASE WHEN b.n_human > 0 OR $denominators = 'nominal' AND b.own_human > 0 THEN 100.0 * CAST(b.of_human - b.own_human AS DOUBLE) / nullif(b.of_human, 0) END AS human_own,
-        CASE WHEN b.n_animal > 0 OR $denominators = 'nominal' AND b.own_animal > 0 THEN 100.0 * CAST(b.of_animal - b.own_animal AS DOUBLE) / nullif(b.of_animal, 0) END AS animal_own,
-        CASE WHEN b.n_object > 0 OR $denominators = 'nominal' AND b.own_object > 0 THEN 100.0 * CAST(b.of_object - b.own_object AS DOUBLE) / nullif(b.of_object, 0) END AS object_own,
+        100.0 * CAST(b.of_human - b.own_human AS DOUBLE) / b.of_human AS human_own,
+        100.0 * CAST(b.of_animal - b.own_animal AS DOUBLE) / b.of_animal AS animal_own,
+        100.0 * CAST(b.of_object - b.own_object AS DOUBLE) / b.of_object AS object_own,
         x.n_expected,
         CAST(b.n_covered AS DOUBLE) / x.n_expected AS coverage
     FROM bases AS b

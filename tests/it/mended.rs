@@ -103,7 +103,18 @@ fn magicbench_records_with_odd_fields_count() {
     work.run(&["score", "magicbench", "--protocol", "nominal", "-q"]).expect(0);
     let empty = work.row("SELECT human, n_human FROM magicbench_nominal.leaderboard WHERE model = 'k'");
     assert_eq!(empty, json!({"human": null, "n_human": 0}));
-    work.run(&["check", "magicbench"]).expect(0);
+    // Flags on other classes alone do not make a class, in no protocol; a record of it without subject does, in nominal.
+    let hand = json!({"Whether Normal": false, "Type of Deformity": {"L2: Abnormal Human Anatomy": []}});
+    let no_subject = json!({"prompt_t2i": "z", "class": "object", "has_subject": 0, "response": "?"});
+    work.write(
+        "h/r.jsonl",
+        line("a", "animal", "response", format!("\\boxed{{{hand}}}").into()) + &no_subject.to_string() + "\n",
+    );
+    work.run(&["run", "magicbench", "h/r.jsonl", "--protocol", "nominal", "-q"]).expect(0);
+    let board = work.row("SELECT human, object, overall FROM magicbench_nominal.leaderboard WHERE model = 'h'");
+    assert_eq!(board, json!({"human": null, "object": 100.0 * 299.0 / 300.0, "overall": 100.0 * 798.0 / 800.0}));
+    let checked = work.run(&["check", "magicbench"]).expect(0);
+    assert_eq!(checked.stdout.matches("2 tables, ").count(), 3, "{}", checked.stdout);
 }
 
 /// A metric in a column of the scores' own file; a direction that is said again takes the place of the first.

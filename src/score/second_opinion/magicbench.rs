@@ -98,20 +98,22 @@ fn leaderboard(sources: &Sources<'_>, entries: &DataFrame, records: &DataFrame) 
     let board = join(entries.clone().lazy(), counts, &ENTRY, JoinType::Left).with_columns(zeros);
     let is_nominal = sources.text("denominators")? == "nominal";
     let own = if sources.text("class_flags")? == "own" { "own" } else { "with" };
-    let score = |flags: String, n: &str, nominal: &str, name: &str| -> Result<Expr> {
-        let is_there = if is_nominal { col(n).gt(lit(0)).or(col(flags.clone()).gt(lit(0))) } else { col(n).gt(lit(0)) };
+    // A class is there if it has a valid record or, in nominal, a flag of its own on one without subject.
+    let score = |flags: String, class: [&str; 3], name: &str| -> Result<Expr> {
+        let [n, own_flags, nominal] = class;
+        let is_there = col(n).gt(lit(0)).or(lit(is_nominal).and(col(own_flags).gt(lit(0))));
         let of = if is_nominal { lit(sources.number(nominal)?) } else { col(n).cast(DataType::Float64) };
         let share = (of.clone() - col(flags).cast(DataType::Float64)) / of * lit(100.0);
         Ok(when(is_there).then(share).otherwise(lit(NULL)).alias(name))
     };
-    let mut scores = vec![
-        score("with_interaction".into(), "n_valid", "nominal_all", "interaction")?,
-        score("with_artifact".into(), "n_valid", "nominal_all", "overall")?,
-    ];
+    let all = ["n_valid", "with_artifact", "nominal_all"];
+    let mut scores =
+        vec![score("with_interaction".into(), all, "interaction")?, score("with_artifact".into(), all, "overall")?];
     for class in CLASSES {
-        let (n, nominal) = (format!("n_{class}"), format!("nominal_{class}"));
-        scores.push(score(format!("{own}_{class}"), &n, &nominal, class)?);
-        scores.push(score(format!("own_{class}"), &n, &nominal, &format!("{class}_own"))?);
+        let [n, own_flags, nominal] = ["n", "own", "nominal"].map(|part| format!("{part}_{class}"));
+        let of_class = [n.as_str(), own_flags.as_str(), nominal.as_str()];
+        scores.push(score(format!("{own}_{class}"), of_class, class)?);
+        scores.push(score(own_flags.clone(), of_class, &format!("{class}_own"))?);
     }
     let n_expected = prompts(sources)?.collect()?.height() as i64;
     let expected = if n_expected > 0 { lit(n_expected) } else { lit(NULL) }.cast(DataType::Int64);
