@@ -38,7 +38,12 @@ UNION ALL
 SELECT i.name, 'variant' AS group_kind, coalesce(i.variant, '(none)') AS group_name, i.mos_quality, i.mos_align
 FROM described AS i
 UNION ALL
-SELECT i.name, 'generator_variant' AS group_kind, concat(coalesce(i.generator, '(none)'), '|', coalesce(i.variant, '(none)')) AS group_name, i.mos_quality, i.mos_align
+SELECT
+    i.name,
+    'generator_variant' AS group_kind,
+    concat(coalesce(i.generator, '(none)'), '|', coalesce(i.variant, '(none)')) AS group_name,
+    i.mos_quality,
+    i.mos_align
 FROM described AS i
 UNION ALL
 SELECT i.name, 'style' AS group_kind, coalesce(i.style, '(none)') AS group_name, i.mos_quality, i.mos_align
@@ -53,8 +58,18 @@ UNION ALL
 SELECT i.name, 'tier' AS group_kind, i.tier AS group_name, i.mos_quality, i.mos_align
 FROM described AS i
 UNION ALL
-SELECT i.name, 'generator_length' AS group_kind, concat(coalesce(i.generator, '(none)'), '|', CAST(i.length AS TEXT)) AS group_name, i.mos_quality, i.mos_align
+SELECT
+    i.name,
+    'generator_length' AS group_kind,
+    concat(coalesce(i.generator, '(none)'), '|', CAST(i.length AS TEXT)) AS group_name,
+    i.mos_quality,
+    i.mos_align
 FROM described AS i
 UNION ALL
-SELECT i.name, 'generator_style' AS group_kind, concat(coalesce(i.generator, '(none)'), '|', coalesce(i.style, '(none)')) AS group_name, i.mos_quality, i.mos_align
+SELECT
+    i.name,
+    'generator_style' AS group_kind,
+    concat(coalesce(i.generator, '(none)'), '|', coalesce(i.style, '(none)')) AS group_name,
+    i.mos_quality,
+    i.mos_align
 FROM described AS i

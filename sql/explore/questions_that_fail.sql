@@ -14,6 +14,7 @@ SELECT DISTINCT
     g.question
 FROM fager.answers AS g
 JOIN fager.answers AS r
-    ON g.collection = r.collection AND g.judge = r.judge AND g.prompt_index = r.prompt_index AND g.level = r.level AND g.question = r.question
+    ON g.collection = r.collection AND g.judge = r.judge AND g.prompt_index = r.prompt_index AND g.level = r.level
+    AND g.question = r.question
 WHERE r.run = 'real' AND g.run <> 'real' AND r.answer = 'yes' AND g.answer = 'no'
 ORDER BY collection, run, model_revision, judge, prompt_index, level, question

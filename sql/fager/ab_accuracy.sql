@@ -49,7 +49,8 @@ pairs AS (
         x.prompt_index IS NOT NULL AS is_excluded
     FROM all_scores AS g
     JOIN reference AS r
-        ON g.collection = r.collection AND g.judge = r.judge AND g.score_name = r.score_name AND g.prompt_index = r.prompt_index
+        ON g.collection = r.collection AND g.judge = r.judge AND g.score_name = r.score_name
+        AND g.prompt_index = r.prompt_index
     LEFT JOIN excluded AS x ON g.collection = x.collection AND g.prompt_index = x.prompt_index
     WHERE g.run <> $reference_run
 ),
@@ -89,7 +90,8 @@ spreads AS (
         exact_avg((k.margin - c.margin_mean) * (k.margin - c.margin_mean)) AS variance
     FROM kept AS k
     JOIN counts AS c
-        ON k.collection = c.collection AND k.reference_revision = c.reference_revision AND k.generated_run = c.generated_run AND k.model_revision = c.model_revision
+        ON k.collection = c.collection AND k.reference_revision = c.reference_revision
+        AND k.generated_run = c.generated_run AND k.model_revision = c.model_revision
         AND k.judge = c.judge AND k.score_name = c.score_name
     GROUP BY k.collection, k.reference_revision, k.generated_run, k.model_revision, k.judge, k.score_name
 ),
@@ -124,9 +126,11 @@ SELECT
     c.judge
 FROM counts AS c
 JOIN spreads AS s
-    ON c.collection = s.collection AND c.reference_revision = s.reference_revision AND c.generated_run = s.generated_run AND c.model_revision = s.model_revision
+    ON c.collection = s.collection AND c.reference_revision = s.reference_revision
+    AND c.generated_run = s.generated_run AND c.model_revision = s.model_revision
     AND c.judge = s.judge AND c.score_name = s.score_name
 LEFT JOIN left_out AS x
-    ON c.collection = x.collection AND c.reference_revision = x.reference_revision AND c.generated_run = x.generated_run AND c.model_revision = x.model_revision
+    ON c.collection = x.collection AND c.reference_revision = x.reference_revision
+    AND c.generated_run = x.generated_run AND c.model_revision = x.model_revision
     AND c.judge = x.judge AND c.score_name = x.score_name
 ORDER BY c.collection, reference_run, c.reference_revision, c.generated_run, c.model_revision, c.judge, c.score_name

@@ -13,7 +13,8 @@ WITH evaluated AS (
         CASE a.answer WHEN 'yes' THEN 2 WHEN 'unknown' THEN 1 ELSE 0 END AS halves
     FROM answers AS a
     JOIN gates AS g
-        ON a.collection = g.collection AND a.run = g.run AND a.model_revision = g.model_revision AND a.judge = g.judge AND a.prompt_index = g.prompt_index
+        ON a.collection = g.collection AND a.run = g.run AND a.model_revision = g.model_revision AND a.judge = g.judge
+        AND a.prompt_index = g.prompt_index
     WHERE
         ($invalid_answers = 'unknown' OR a.state = 'ok')
         AND g.is_gated IS NOT NULL AND (NOT g.is_gated OR a.level = 'level_1')

@@ -18,7 +18,8 @@ WITH first AS (
         END AS level_1
     FROM images AS i
     LEFT JOIN (SELECT * FROM levels WHERE level = 'level_1') AS l
-        ON i.collection = l.collection AND i.run = l.run AND i.model_revision = l.model_revision AND i.judge = l.judge AND i.prompt_index = l.prompt_index
+        ON i.collection = l.collection AND i.run = l.run AND i.model_revision = l.model_revision AND i.judge = l.judge
+        AND i.prompt_index = l.prompt_index
 )
 
 SELECT

@@ -9,7 +9,8 @@ WITH evaluated AS (
     SELECT l.*
     FROM levels AS l
     JOIN gates AS g
-        ON l.collection = g.collection AND l.run = g.run AND l.model_revision = g.model_revision AND l.judge = g.judge AND l.prompt_index = g.prompt_index
+        ON l.collection = g.collection AND l.run = g.run AND l.model_revision = g.model_revision AND l.judge = g.judge
+        AND l.prompt_index = g.prompt_index
     WHERE g.is_gated IS NOT NULL AND (NOT g.is_gated OR l.level = 'level_1')
 ),
 
@@ -45,7 +46,8 @@ scored AS (
         coalesce(t.n, 0) AS n
     FROM gates AS g
     LEFT JOIN totals AS t
-        ON g.collection = t.collection AND g.run = t.run AND g.model_revision = t.model_revision AND g.judge = t.judge AND g.prompt_index = t.prompt_index
+        ON g.collection = t.collection AND g.run = t.run AND g.model_revision = t.model_revision AND g.judge = t.judge
+        AND g.prompt_index = t.prompt_index
 ),
 
 decided AS (
@@ -83,7 +85,8 @@ compared AS (
         ) AS equals_stored
     FROM decided AS d
     JOIN stored AS s
-        ON d.collection = s.collection AND d.run = s.run AND d.model_revision = s.model_revision AND d.judge = s.judge AND d.prompt_index = s.prompt_index
+        ON d.collection = s.collection AND d.run = s.run AND d.model_revision = s.model_revision AND d.judge = s.judge
+        AND d.prompt_index = s.prompt_index
     WHERE s.overall IS NOT NULL OR s.decision IS NOT NULL
     GROUP BY d.collection, d.run, d.model_revision, d.judge, d.prompt_index
 )
@@ -111,9 +114,12 @@ SELECT
     d.judge
 FROM decided AS d
 JOIN images AS i
-    ON d.collection = i.collection AND d.run = i.run AND d.model_revision = i.model_revision AND d.judge = i.judge AND d.prompt_index = i.prompt_index
+    ON d.collection = i.collection AND d.run = i.run AND d.model_revision = i.model_revision AND d.judge = i.judge
+    AND d.prompt_index = i.prompt_index
 LEFT JOIN summaries AS m
-    ON d.collection = m.collection AND d.run = m.run AND d.model_revision = m.model_revision AND d.judge = m.judge AND d.prompt_index = m.prompt_index
+    ON d.collection = m.collection AND d.run = m.run AND d.model_revision = m.model_revision AND d.judge = m.judge
+    AND d.prompt_index = m.prompt_index
 LEFT JOIN compared AS c
-    ON d.collection = c.collection AND d.run = c.run AND d.model_revision = c.model_revision AND d.judge = c.judge AND d.prompt_index = c.prompt_index
+    ON d.collection = c.collection AND d.run = c.run AND d.model_revision = c.model_revision AND d.judge = c.judge
+    AND d.prompt_index = c.prompt_index
 ORDER BY d.collection, d.run, d.model_revision, d.judge, d.prompt_index

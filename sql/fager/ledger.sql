@@ -65,9 +65,11 @@ matched AS (
         g.prompt_index IS NOT NULL AND coalesce(g.is_gated, coalesce(a.state, '') = 'ok') AND q.level <> 'level_1' AS is_skipped
     FROM asked AS q
     LEFT JOIN gates AS g
-        ON q.collection = g.collection AND q.run = g.run AND q.model_revision = g.model_revision AND q.judge = g.judge AND q.prompt_index = g.prompt_index
+        ON q.collection = g.collection AND q.run = g.run AND q.model_revision = g.model_revision AND q.judge = g.judge
+        AND q.prompt_index = g.prompt_index
     LEFT JOIN answered AS a
-        ON q.collection = a.collection AND q.run = a.run AND q.model_revision = a.model_revision AND q.judge = a.judge AND q.prompt_index = a.prompt_index
+        ON q.collection = a.collection AND q.run = a.run AND q.model_revision = a.model_revision AND q.judge = a.judge
+        AND q.prompt_index = a.prompt_index
         AND q.level = a.level AND q.question = a.question AND q.occurrence = a.occurrence
 ),
 
@@ -100,7 +102,8 @@ states AS (
     FROM answered AS a
     JOIN asked_collections AS k ON a.collection = k.collection
     LEFT ANTI JOIN asked AS q
-        ON a.collection = q.collection AND a.run = q.run AND a.model_revision = q.model_revision AND a.judge = q.judge AND a.prompt_index = q.prompt_index
+        ON a.collection = q.collection AND a.run = q.run AND a.model_revision = q.model_revision AND a.judge = q.judge
+        AND a.prompt_index = q.prompt_index
         AND a.level = q.level AND a.question = q.question AND a.occurrence = q.occurrence
     UNION ALL
     SELECT

@@ -8,8 +8,10 @@
 WITH records AS (
     SELECT
         'image' AS kind, '' AS metric, name, '' AS session, '' AS subject, source, source_line,
-        concat_ws('|', coalesce(prompt, 'none'), coalesce(adj1, 'none'), coalesce(adj2, 'none'), coalesce(style, 'none'), coalesce(CAST(mos_quality AS TEXT), 'none'),
-            coalesce(CAST(std_quality AS TEXT), 'none'), coalesce(CAST(mos_align AS TEXT), 'none'), coalesce(CAST(std_align AS TEXT), 'none')) AS digest,
+        concat_ws('|', coalesce(prompt, 'none'), coalesce(adj1, 'none'), coalesce(adj2, 'none'),
+            coalesce(style, 'none'), coalesce(CAST(mos_quality AS TEXT), 'none'), 
+            coalesce(CAST(std_quality AS TEXT), 'none'), coalesce(CAST(mos_align AS TEXT), 'none'),
+                coalesce(CAST(std_align AS TEXT), 'none')) AS digest, 
         CASE WHEN mos_quality IS NOT NULL AND mos_align IS NOT NULL THEN 2 ELSE 1 END AS readable
     FROM agiqa_3k_parts.images
     UNION ALL

@@ -26,7 +26,8 @@ FROM fager_parts.prompts AS p
 JOIN conflicting AS c ON p.collection = c.collection AND p.prompt_index = c.prompt_index
 UNION ALL
 SELECT
-    concat('question `', substr(p.question, 1, 60), '` about prompt ', p.prompt_index, ' of ', p.collection, ' has different categories') AS item,
+    concat('question `', substr(p.question, 1, 60), '` about prompt ', p.prompt_index, ' of ', p.collection,
+        ' has different categories') AS item, 
     p.source,
     p.source_line
 FROM fager_parts.questions AS p

@@ -13,7 +13,8 @@ SELECT
     r.prompt,
     r.source,
     r.source_line,
-    concat(r.text_sha256, ' ', r.class_read, ' ', r.detail_class, CASE WHEN r.has_subject THEN ' subject' WHEN NOT r.has_subject THEN ' no subject' ELSE '' END) AS digest,
+    concat(r.text_sha256, ' ', r.class_read, ' ', r.detail_class,
+        CASE WHEN r.has_subject THEN ' subject' WHEN NOT r.has_subject THEN ' no subject' ELSE '' END) AS digest, 
     CASE r.outcome WHEN 'missing' THEN -1 WHEN 'ok' THEN 2 WHEN 'invalid' THEN 1 ELSE 0 END AS readable
 FROM magicbench_parts.assessments AS r
 JOIN magicbench_parts.repeated_keys AS d
