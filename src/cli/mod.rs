@@ -12,7 +12,7 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use self::commands::{
-    check, datasets, export, ingest, run as run_command, schema, score, show, snapshot, sql, stair, synth,
+    check, compare, datasets, export, ingest, run as run_command, schema, score, show, snapshot, sql, stair, synth,
 };
 use self::output::Outcome;
 use self::printer::Printer;
@@ -84,6 +84,8 @@ enum Command {
     Run(run_command::Args),
     /// Show a table of a snapshot.
     Show(show::Args),
+    /// Compare two models, or all, on the prompts that both have.
+    Compare(compare::Args),
     /// Ask a question in SQL.
     Sql(sql::Args),
     /// Write the tables of a snapshot to files: a workbook, JSON, CSV, or the benchmark script's own files.
@@ -175,6 +177,7 @@ fn execute(cli: Cli, args: Vec<OsString>, printer: Printer) -> Result<Outcome> {
         Command::Score(args) => score::execute(&session, &args),
         Command::Run(args) => run_command::execute(&session, &args),
         Command::Show(args) => show::execute(&session, &args),
+        Command::Compare(args) => compare::execute(&session, &args),
         Command::Sql(args) => sql::execute(&session, &args),
         Command::Export(args) => export::execute(&session, &args),
         Command::Snapshot(args) => snapshot::execute(&session, &args),

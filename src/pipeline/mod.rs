@@ -1,9 +1,11 @@
 //! What is scored: a pipeline as written ([`Pipeline`]) becomes what will be done ([`Plan`]) before any data is opened.
 
 mod plan;
+mod sample;
 mod sql_file;
 
 pub use plan::{Choices, Plan, PlannedCheck, PlannedFinding, PlannedStep};
+pub use sample::{IntervalsEntry, PlannedIntervals, PlannedSample, SampleEntry, SampleKind};
 pub use sql_file::{Output, SqlFile};
 
 use std::collections::BTreeMap;
@@ -130,6 +132,12 @@ pub struct Pipeline {
     /// Findings, after the checks.
     #[serde(default, rename = "finding")]
     pub findings: Vec<FindingEntry>,
+    /// Samples, from which intervals, comparisons and ranks are drawn.
+    #[serde(default, rename = "sample")]
+    pub samples: Vec<SampleEntry>,
+    /// How intervals are made; none without.
+    #[serde(default)]
+    pub intervals: Option<IntervalsEntry>,
     /// The text it was read from.
     #[serde(skip)]
     pub text: String,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
-use super::{FindingEntry, Output, Parameter, ParameterEntry, Pipeline, SqlFile};
+use super::{FindingEntry, Output, Parameter, ParameterEntry, Pipeline, PlannedIntervals, PlannedSample, SqlFile};
 use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::TableSchema;
@@ -18,6 +18,8 @@ pub struct Choices {
     pub protocol: Option<String>,
     /// Parameters by their flat name.
     pub parameters: BTreeMap<String, Parameter>,
+    /// Which intervals: `none`, `all`, `default`, or names of samples.
+    pub intervals: Option<String>,
 }
 
 /// A step that will run.
@@ -74,6 +76,10 @@ pub struct Plan {
     pub checks: Vec<PlannedCheck>,
     /// Questions whose answers are told.
     pub findings: Vec<PlannedFinding>,
+    /// Samples that intervals and comparisons are drawn from.
+    pub samples: Vec<PlannedSample>,
+    /// Which intervals are made; what the snapshot says of itself, no part of whether the run is a default one.
+    pub intervals: Option<PlannedIntervals>,
     /// SHA-256 of the pipeline's text.
     pub pipeline_sha256: String,
 }
@@ -139,6 +145,8 @@ impl Plan {
             steps,
             checks,
             findings,
+            samples: pipeline.planned_samples(assets)?,
+            intervals: pipeline.planned_intervals(choices.intervals.as_deref())?,
             pipeline_sha256: hex(&Sha256::digest(pipeline.text.as_bytes())),
         };
         plan.is_default &= plan.is_built_in(pipeline);
@@ -160,7 +168,8 @@ impl Plan {
     pub fn queries(&self) -> impl Iterator<Item = &SqlFile> {
         let steps = self.steps.iter().map(|step| &step.sql);
         let checks = self.checks.iter().map(|check| &check.sql);
-        steps.chain(checks).chain(self.findings.iter().map(|finding| &finding.sql))
+        let findings = self.findings.iter().map(|finding| &finding.sql);
+        steps.chain(checks).chain(findings).chain(self.samples.iter().map(|sample| &sample.sql))
     }
 
     /// What `$name` stands for in SQL: the parameters and the protocol.

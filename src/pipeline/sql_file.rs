@@ -21,6 +21,8 @@ pub enum Output {
     Filter,
     /// Asked when sources are published.
     Lake,
+    /// Values that intervals and comparisons are drawn from.
+    Sample,
 }
 
 /// A parsed file.
@@ -81,9 +83,10 @@ impl SqlFile {
             "explore" => Output::Explore,
             "filter" => Output::Filter,
             "lake" => Output::Lake,
+            "sample" => Output::Sample,
             other => {
                 return Err(invalid(1, format!("unknown output `{other}`"))
-                    .hint("view, memory, table, check, finding, explore, filter or lake"));
+                    .hint("view, memory, table, check, finding, explore, filter, lake or sample"));
             }
         };
         let key = key.split(',').map(|column| column.trim().to_owned()).collect();

@@ -59,7 +59,8 @@ pub fn render(schema: &SchemaRef, batches: &[RecordBatch], options: TableOptions
         shown.iter().map(|column| heading(column).lines().map(str::len).max().unwrap_or(0)).collect();
     for batch in batches {
         let cells =
-            shown.iter().map(|column| texts(batch.column(*column), options.markdown)).collect::<Result<Vec<_>>>()?;
+            shown.iter().map(|column| texts(schema.field(*column).name(), batch.column(*column), options.markdown));
+        let cells = cells.collect::<Result<Vec<_>>>()?;
         for (widest, column) in widest.iter_mut().zip(&cells) {
             *widest = column.iter().map(|text| text.chars().count()).chain([*widest]).max().unwrap_or(*widest);
         }
@@ -113,11 +114,22 @@ fn is_empty_key(name: &str, batches: &[RecordBatch], column: usize) -> bool {
         })
 }
 
-fn texts(column: &dyn Array, markdown: bool) -> Result<Vec<String>> {
+/// Whether a column holds p-values, of which the small ones matter.
+fn is_chance(name: &str) -> bool {
+    name == "p" || name.starts_with("p_")
+}
+
+/// Four decimals, none of them for what is smaller.
+fn chance(value: f64) -> String {
+    if value < 0.0001 { "<0.0001".into() } else { format!("{value:.4}") }
+}
+
+fn texts(name: &str, column: &dyn Array, markdown: bool) -> Result<Vec<String>> {
     const NULL: &str = "—";
     if *column.data_type() == DataType::Float64 {
         let values = column.as_primitive::<Float64Type>();
-        return Ok(values.iter().map(|value| value.map_or(NULL.into(), |value| format!("{value:.2}"))).collect());
+        let text = |value: f64| if is_chance(name) { chance(value) } else { format!("{value:.2}") };
+        return Ok(values.iter().map(|value| value.map_or(NULL.into(), text)).collect());
     }
     let format = FormatOptions::default().with_null(NULL);
     let formatter = ArrayFormatter::try_new(column, &format)?;

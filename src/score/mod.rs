@@ -5,7 +5,7 @@ mod second_opinion;
 mod tables;
 
 pub use second_opinion::{Difference, OpinionTable, Ranked, compare, second_opinion};
-pub(crate) use tables::{PUBLISHED, register as register_small_tables, register_published};
+pub(crate) use tables::{PUBLISHED, display_names, register as register_small_tables, register_published};
 
 use std::path::{Path, PathBuf};
 
@@ -38,12 +38,20 @@ pub struct ScoredTable {
 }
 
 /// What scoring gives.
-#[derive(Debug)]
 pub struct Scored {
     /// Result tables, in the order of the steps.
     pub tables: Vec<ScoredTable>,
     /// What the reader of the numbers should know.
     pub findings: Vec<Finding>,
+    /// The session in which the steps can be asked further questions.
+    pub(crate) engine: Engine,
+}
+
+impl Scored {
+    /// A result table.
+    pub fn table(&self, name: &str) -> Option<&ScoredTable> {
+        self.tables.iter().find(|table| table.schema.table == name)
+    }
 }
 
 /// The answer to a finding's question.
@@ -87,7 +95,7 @@ pub fn score(
     }
     let findings = plan.findings.iter().map(|finding| ask(&engine, plan, finding)).collect::<Result<_>>()?;
     step_done("checks and findings");
-    Ok(Scored { tables, findings })
+    Ok(Scored { tables, findings, engine })
 }
 
 /// Plans every step and check of a plan against empty tables: what `scorelake check` does without data.
@@ -106,6 +114,11 @@ pub fn dry_run(assets: &Assets, plan: &Plan, options: EngineOptions) -> Result<(
     }
     for check in &plan.checks {
         planned(&engine, plan, &check.sql)?;
+    }
+    for sample in &plan.samples {
+        let frame = planned(&engine, plan, &sample.sql)?;
+        let found: Vec<_> = frame.schema().fields().iter().map(|field| field.name().as_str()).collect();
+        sample.require_columns(&found)?;
     }
     for finding in &plan.findings {
         let frame = planned(&engine, plan, &finding.sql)?;

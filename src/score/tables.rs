@@ -61,7 +61,7 @@ pub(crate) fn register_published(assets: &Assets, engine: &Engine) -> Result<()>
 }
 
 /// Models of a dataset and their names on boards.
-pub(super) fn display_names(assets: &Assets, dataset: &str) -> Result<Vec<(String, String)>> {
+pub(crate) fn display_names(assets: &Assets, dataset: &str) -> Result<Vec<(String, String)>> {
     let names: Vec<DisplayName> = read_csv(assets, "data/models.csv")?;
     let own = names.into_iter().filter(|name| name.dataset == dataset);
     Ok(own.map(|name| (name.model, name.display_name)).collect())

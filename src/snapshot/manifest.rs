@@ -10,7 +10,7 @@ use sha2::{Digest, Sha256};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::{Form, Ids, Notes, Provenance, SourceOptions};
 use crate::lake::require_format;
-use crate::pipeline::Parameter;
+use crate::pipeline::{Parameter, PlannedIntervals};
 use crate::schema::{Column, ColumnType, Encoding, TableKind, TableSchema};
 use crate::score::Finding;
 use crate::source::hex;
@@ -135,6 +135,9 @@ pub struct SnapshotManifest {
     pub pipeline_sha256: String,
     /// SHA-256 of each SQL file.
     pub sql_sha256: BTreeMap<String, String>,
+    /// Which intervals were made, and how.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub intervals: Option<PlannedIntervals>,
     /// The tables.
     pub tables: Vec<SnapshotTable>,
     /// Rows of the ledger of level `all`.

@@ -149,6 +149,7 @@ fn manifest(sources: &Manifest, plan: &Plan, scored: &Scored) -> Result<Snapshot
         pipeline: plan.name.clone(),
         pipeline_sha256: plan.pipeline_sha256.clone(),
         sql_sha256: query_digests(plan),
+        intervals: plan.intervals.clone(),
         tables: scored.tables.par_iter().map(entry).collect::<Result<_>>()?,
         ledger: ledger.map_or(Ok(Vec::new()), |table| ledger_totals(&table.path))?,
         findings: scored.findings.clone(),

@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 
 use super::prose::prose;
-use super::random::Random;
+use crate::random::Random;
 
 /// What to make.
 #[derive(Debug, Clone)]

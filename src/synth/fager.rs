@@ -6,7 +6,7 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 
 use super::prose::prose;
-use super::random::Random;
+use crate::random::Random;
 use crate::python::round2;
 
 /// What to make.

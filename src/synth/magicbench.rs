@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde_json::{Map, Value, json};
 
 use super::prose::prose;
-use super::random::Random;
+use crate::random::Random;
 
 /// What to make.
 #[derive(Debug, Clone)]

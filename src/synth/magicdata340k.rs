@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use serde_json::{Map, Value, json};
 
 use super::prose::prose;
-use super::random::Random;
+use crate::random::Random;
 use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::dataset::read_csv;

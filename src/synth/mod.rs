@@ -7,4 +7,3 @@ pub mod magicdata340k;
 mod noise;
 mod prose;
 pub mod qwen_image_bench;
-mod random;

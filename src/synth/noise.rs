@@ -1,6 +1,6 @@
 //! The troubles that judges' replies are known to have, each a change to a clean reply.
 
-use super::random::Random;
+use crate::random::Random;
 
 /// Stands for a lone surrogate in a text that will be escaped.
 pub(super) const LONE_SURROGATE: char = '\u{fffe}';

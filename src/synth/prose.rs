@@ -1,6 +1,6 @@
 //! Words in a row, for reasoning and prompts.
 
-use super::random::Random;
+use crate::random::Random;
 
 const WORDS: [&str; 40] = [
     "the", "image", "shows", "a", "figure", "with", "clear", "edges", "and", "light", "from", "left", "but", "shadow",

@@ -8,7 +8,7 @@ use serde_json::{Value, json as json_value};
 
 use super::noise::{self, Draft, LONE_SURROGATE};
 use super::prose::prose;
-use super::random::Random;
+use crate::random::Random;
 use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::Notes;

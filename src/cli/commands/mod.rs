@@ -1,12 +1,14 @@
 //! One file a command: clap's `Args` and `execute`.
 
 pub(super) mod check;
+pub(super) mod compare;
 pub(super) mod datasets;
 pub(super) mod export;
 pub(super) mod ingest;
 pub(super) mod run;
 pub(super) mod schema;
 pub(super) mod score;
+mod samples;
 mod second_opinion;
 pub(super) mod show;
 pub(super) mod snapshot;

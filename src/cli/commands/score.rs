@@ -17,6 +17,7 @@ use crate::lake::{Lake, Staging};
 use crate::pipeline::{Choices, Level, Parameter, Pipeline, Plan};
 use crate::score;
 use crate::snapshot::{self, Published};
+use crate::stats;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
@@ -62,6 +63,10 @@ pub(in crate::cli) struct ScoreOptions {
     /// lake.
     #[arg(long, value_name = "INDICES", value_parser = parse_indices)]
     exclude: Option<String>,
+    /// Intervals beside scores: none, default, all, or names of samples separated by commas (a wrong name lists them). `none` leaves
+    /// out everything but the scores.
+    #[arg(long, env = "SCORELAKE_INTERVALS", value_name = "SPEC")]
+    intervals: Option<String>,
     /// Another value for a parameter of the pipeline.
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = parse_parameter)]
     set: Vec<(String, Parameter)>,
@@ -135,7 +140,7 @@ impl ScoreOptions {
         if let Some(exclude) = &self.exclude {
             parameters.insert("exclude".into(), Parameter::Text(exclude.clone()));
         }
-        Plan::new(&session.assets, &pipeline, &Choices { protocol: self.protocol.clone(), parameters })
+        Plan::new(&session.assets, &pipeline, &Choices { protocol: self.protocol.clone(), parameters, intervals: self.intervals.clone() })
     }
 }
 
@@ -200,7 +205,10 @@ pub(super) fn score(
     let scored = score::score(&session.assets, lake, manifest, plan, session.engine(), staging.path(), &step_done);
     drop(bar);
     session.printer.detail(&format!("seconds: {}", seconds.into_inner().1.join(", ")));
-    let scored = scored?;
+    let mut scored = scored?;
+    let since = Instant::now();
+    stats::add_tables(&session.assets, plan, &mut scored, staging.path())?;
+    session.printer.detail(&format!("seconds: intervals {:.3}", since.elapsed().as_secs_f64()));
     let has_rows = |name: &String| scored.tables.iter().any(|table| table.schema.table == *name && table.rows > 0);
     if !plan.show.iter().any(has_rows) {
         return Err(nothing_to_score(lake, plan));

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
-use arrow::datatypes::{DataType, Field, Schema};
+use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 
 use crate::cli::Session;
 use crate::error::Result;
@@ -49,23 +49,35 @@ impl<T: Into<Self>> From<Option<T>> for Cell {
 
 /// Prints rows under these names; a column of counts or numbers is one of numbers in every format.
 pub(super) fn print<const N: usize>(session: &Session, names: [&str; N], rows: &[[Cell; N]]) -> Result<()> {
+    print_rows(session, &names, rows)
+}
+
+/// The same of rows whose length is not known beforehand.
+pub(super) fn print_rows(session: &Session, names: &[&str], rows: &[impl AsRef<[Cell]>]) -> Result<()> {
+    let (schema, batch) = table(names, rows)?;
+    session.printer.rows(&schema, &[batch], false)
+}
+
+/// Rows as a batch.
+pub(super) fn table(names: &[&str], rows: &[impl AsRef<[Cell]>]) -> Result<(SchemaRef, RecordBatch)> {
+    let rows: Vec<&[Cell]> = rows.iter().map(AsRef::as_ref).collect();
     let column = |at: usize| -> ArrayRef {
         let has = |is: fn(&Cell) -> bool| rows.iter().any(|row| is(&row[at]));
         if has(|cell| matches!(cell, Cell::Number(_))) {
-            let number = |row: &[Cell; N]| match row[at] {
+            let number = |row: &&[Cell]| match row[at] {
                 Cell::Number(number) => Some(number),
                 _ => None,
             };
             return Arc::new(rows.iter().map(number).collect::<Float64Array>());
         }
         if has(|cell| matches!(cell, Cell::Count(_))) && !has(|cell| matches!(cell, Cell::Text(_))) {
-            let count = |row: &[Cell; N]| match row[at] {
+            let count = |row: &&[Cell]| match row[at] {
                 Cell::Count(count) => i64::try_from(count).ok(),
                 _ => None,
             };
             return Arc::new(rows.iter().map(count).collect::<Int64Array>());
         }
-        let text = |row: &[Cell; N]| match &row[at] {
+        let text = |row: &&[Cell]| match &row[at] {
             Cell::Text(text) => Some(text.clone()),
             Cell::Count(count) => Some(count.to_string()),
             Cell::Number(number) => Some(number.to_string()),
@@ -73,7 +85,7 @@ pub(super) fn print<const N: usize>(session: &Session, names: [&str; N], rows: &
         };
         Arc::new(rows.iter().map(text).collect::<StringArray>())
     };
-    let columns: Vec<ArrayRef> = (0..N).map(column).collect();
+    let columns: Vec<ArrayRef> = (0..names.len()).map(column).collect();
     let field = |(name, column): (&&str, &ArrayRef)| Field::new(*name, column.data_type().clone(), true);
     let fields: Vec<Field> = names.iter().zip(&columns).map(field).collect();
     let schema = Arc::new(Schema::new(if rows.is_empty() {
@@ -82,5 +94,5 @@ pub(super) fn print<const N: usize>(session: &Session, names: [&str; N], rows: &
         fields
     }));
     let batch = RecordBatch::try_new(Arc::clone(&schema), columns)?;
-    session.printer.rows(&schema, &[batch], false)
+    Ok((schema, batch))
 }

@@ -1,0 +1,139 @@
+//! The samples of a snapshot: what comparisons are drawn from, read with nothing but the snapshot's own tables.
+
+use std::collections::BTreeMap;
+
+use super::target;
+use crate::cli::Session;
+use crate::error::{Error, ErrorKind, Result};
+use crate::lake::session::Engine;
+use crate::pipeline::{Parameter, Pipeline, PlannedIntervals, PlannedSample};
+use crate::schema::dataset::Dataset;
+use crate::score::{display_names, register_small_tables};
+use crate::snapshot::Snapshot;
+use crate::stats::{Entry, Observations, SampleRows};
+
+/// A snapshot with its samples that have units.
+pub(super) struct SnapshotSamples {
+    pub(super) dataset: Dataset,
+    pub(super) snapshot: Snapshot,
+    pub(super) samples: Vec<PlannedSample>,
+    pub(super) observations: Vec<Observations>,
+    pub(super) intervals: PlannedIntervals,
+    names: BTreeMap<String, String>,
+}
+
+/// The pipeline that a snapshot is of: the built-in one of its name, else the dataset's own.
+pub(super) fn pipeline_of(session: &Session, snapshot: &Snapshot) -> Result<Pipeline> {
+    let pipelines = Pipeline::of_dataset(&session.assets, &snapshot.manifest.dataset)?;
+    let own = pipelines.iter().position(|pipeline| pipeline.name == snapshot.manifest.pipeline).unwrap_or(0);
+    let none = || Error::new(ErrorKind::Config, "the dataset has no pipeline").with("dataset", &snapshot.manifest.dataset);
+    pipelines.into_iter().nth(own).ok_or_else(none)
+}
+
+/// A session over the tables of a snapshot alone, and what `$name`s stand for.
+pub(super) fn session_over(
+    session: &Session,
+    dataset: &Dataset,
+    snapshot: &Snapshot,
+) -> Result<(Engine, BTreeMap<String, Parameter>)> {
+    let engine = Engine::new(&session.assets, session.engine(), &dataset.sql_schema)?;
+    register_small_tables(&session.assets, &engine, dataset)?;
+    for table in &snapshot.manifest.tables {
+        engine.register_files(&dataset.sql_schema, &table.schema(&dataset.id), &[snapshot.dir.join(&table.file)])?;
+    }
+    let mut bound = snapshot.manifest.parameters.clone();
+    bound.insert("protocol".into(), Parameter::Text(snapshot.manifest.protocol.clone()));
+    Ok((engine, bound))
+}
+
+impl SnapshotSamples {
+    /// Reads the samples of the snapshot that a target names.
+    pub(super) fn open(session: &Session, target: &str) -> Result<Self> {
+        let (dataset, snapshot) = target::find(session, target)?;
+        Self::of(session, dataset, snapshot)
+    }
+
+    /// Reads the samples of a snapshot.
+    pub(super) fn of(session: &Session, dataset: Dataset, snapshot: Snapshot) -> Result<Self> {
+        let pipeline = pipeline_of(session, &snapshot)?;
+        let (engine, bound) = session_over(session, &dataset, &snapshot)?;
+        let mut samples = pipeline.planned_samples(&session.assets)?;
+        samples.retain(|sample| sample.entry.kind.has_units() && !sample.entry.while_scoring);
+        let none = || {
+            Error::new(ErrorKind::Usage, format!("{} has nothing to compare prompt by prompt", dataset.id))
+                .hint("a pipeline needs samples with units, and [intervals]")
+        };
+        let entry = pipeline.intervals.as_ref().filter(|_| !samples.is_empty()).ok_or_else(none)?;
+        let intervals = PlannedIntervals {
+            samples: Vec::new(),
+            confidence: entry.confidence,
+            replicates: entry.replicates,
+            seed: entry.seed,
+        };
+        let mut rows = Vec::new();
+        for sample in &samples {
+            let read = SampleRows::read(&engine, sample, &bound).map_err(|e| {
+                let message = format!("the snapshot lacks what its comparisons need: {}", e.message());
+                Error::new(ErrorKind::Lacking, message)
+                    .with("snapshot", &snapshot.manifest.id)
+                    .hint(format!("score again: scorelake score {}", dataset.id))
+                    .caused_by(e)
+            });
+            rows.push((sample, read?));
+        }
+        let observations = Observations::gather(&rows)?;
+        drop(rows);
+        let names = display_names(&session.assets, &dataset.id)?.into_iter().collect();
+        Ok(Self { observations, intervals: snapshot.manifest.intervals.clone().unwrap_or(intervals), dataset, snapshot, samples, names })
+    }
+
+    /// The samples, in the order that columns name them.
+    pub(super) fn planned(&self) -> Vec<&PlannedSample> {
+        self.samples.iter().collect()
+    }
+
+    /// Place of the sample that orders the leaderboard, else of the first one.
+    pub(super) fn ranking(&self) -> usize {
+        self.samples.iter().position(|sample| sample.entry.ranks).unwrap_or(0)
+    }
+
+    /// Every entry, by scope.
+    pub(super) fn entries(&self) -> Vec<Entry> {
+        let mut entries: Vec<Entry> =
+            self.observations.iter().flat_map(|set| set.columns.iter().map(|column| column.entry.clone())).collect();
+        entries.sort();
+        entries.dedup();
+        entries
+    }
+
+    /// The entry of a name in every scope that has it: a label (model@revision#judge), a model that has one entry, or a name on boards.
+    pub(super) fn find(&self, name: &str) -> Result<Vec<Entry>> {
+        let entries = self.entries();
+        let named = |is: &dyn Fn(&Entry) -> bool| entries.iter().filter(|entry| is(entry)).cloned().collect::<Vec<_>>();
+        let shown = |entry: &Entry| self.names.get(&entry.model).is_some_and(|shown| shown == name);
+        let found = [
+            named(&|entry| entry.label() == name),
+            named(&|entry| entry.model == name),
+            named(&|entry| shown(entry)),
+        ]
+        .into_iter()
+        .find(|found| !found.is_empty());
+        let Some(found) = found else {
+            let labels: std::collections::BTreeSet<String> = entries.iter().map(Entry::label).collect();
+            let near = labels.iter().max_by(|a, b| strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name)));
+            let hint = match near {
+                Some(near) if strsim::jaro_winkler(near, name) > 0.8 => format!("did you mean {near}?"),
+                _ => format!("there are {}", labels.into_iter().collect::<Vec<_>>().join(", ")),
+            };
+            return Err(Error::new(ErrorKind::Usage, format!("no `{name}` in the snapshot")).hint(hint));
+        };
+        for pair in found.windows(2) {
+            if pair[0].scope == pair[1].scope {
+                let labels: Vec<String> = found.iter().map(Entry::label).collect();
+                return Err(Error::new(ErrorKind::Usage, format!("`{name}` is more than one entry"))
+                    .hint(format!("one of {}", labels.join(", "))));
+            }
+        }
+        Ok(found)
+    }
+}

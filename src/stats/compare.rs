@@ -1,0 +1,270 @@
+//! Two models on the prompts that both have: the difference, its interval, and whether it could be chance.
+
+use rayon::prelude::*;
+
+use super::intervals::{exact_mean, yes};
+use super::sample::{Entry, Observations, Observed};
+use super::{Bounds, Replicates, Resampling, acceleration, paired, proportion};
+use crate::pipeline::{PlannedIntervals, PlannedSample, SampleKind};
+
+/// A comparison of two entries in one item. Differences are the first less the second.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Comparison {
+    /// What both are compared within.
+    pub scope: String,
+    /// The first.
+    pub a: Entry,
+    /// The second.
+    pub b: Entry,
+    /// Name of the sample.
+    pub sample: String,
+    /// The item; empty for the table's own score.
+    pub item: String,
+    /// Units that both have.
+    pub n: u64,
+    /// Mean of the first over them.
+    pub mean_a: Option<f64>,
+    /// Mean of the second.
+    pub mean_b: Option<f64>,
+    /// Mean difference.
+    pub difference: Option<f64>,
+    /// Its bootstrap interval over units, BCa where defined, else percentile.
+    pub bounds: Option<Bounds>,
+    /// Its method.
+    pub method: Option<&'static str>,
+    /// Units on which the first is better.
+    pub better: u64,
+    /// Units on which both are the same.
+    pub same: u64,
+    /// Units on which it is worse.
+    pub worse: u64,
+    /// Exact sign test; of yes/no values McNemar's exact test.
+    pub p_sign: f64,
+    /// Wilcoxon's signed ranks; none for yes/no values, where it says no more than the sign test.
+    pub p_wilcoxon: Option<f64>,
+    /// As if the units were not shared: two proportions, for yes/no values alone.
+    pub p_unpaired: Option<f64>,
+    /// The main test's p, Holm-corrected over the comparisons it stands among.
+    pub p_holm: f64,
+    /// Cohen's d of paired differences.
+    pub cohen_dz: Option<f64>,
+    /// Matched-pairs rank-biserial correlation.
+    pub rank_biserial: Option<f64>,
+    /// What the numbers say.
+    pub verdict: Verdict,
+}
+
+/// What a comparison comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Verdict {
+    /// Nothing to compare.
+    NoCommonUnit,
+    /// The first is better, by the corrected test.
+    FirstBetter,
+    /// The second is.
+    SecondBetter,
+    /// The difference is within the margin, by both one-sided tests.
+    Equivalent,
+    /// A difference, and yet within the margin.
+    EquivalentThoughDifferent,
+    /// Neither a difference nor its absence is shown.
+    NotSeparated,
+}
+
+/// How comparisons are made.
+#[derive(Debug, Clone, Copy)]
+pub struct Comparing {
+    /// Replicates and seed.
+    pub resampling: Resampling,
+    /// Confidence of the intervals; what it leaves is the level of the tests.
+    pub confidence: f64,
+    /// Differences up to it do not matter.
+    pub margin: Option<f64>,
+}
+
+impl Comparing {
+    /// As the pipeline has its intervals.
+    pub fn new(plan: &PlannedIntervals, margin: Option<f64>) -> Self {
+        let resampling = Resampling { replicates: plan.replicates, seed: plan.seed };
+        Self { resampling, confidence: plan.confidence, margin }
+    }
+}
+
+/// p of the test that a comparison is judged by: McNemar's exact test for yes/no values, else Wilcoxon's signed ranks.
+pub(super) fn main_p(kind: SampleKind, differences: &[f64]) -> f64 {
+    if kind == SampleKind::YesNo {
+        let count = |is: fn(&&f64) -> bool| differences.iter().filter(is).count() as u64;
+        return paired::sign_test(count(|value| **value > 0.0), count(|value| **value < 0.0));
+    }
+    paired::wilcoxon(differences).p
+}
+
+/// The comparison of two columns of one set of units; the correction is still to be made.
+fn compare_columns(
+    sample: &PlannedSample,
+    (a, b): (&Observed, &Observed),
+    differences: &[f64],
+    means: &[f64],
+    comparing: Comparing,
+) -> Comparison {
+    let there: Vec<f64> = differences.iter().copied().filter(|value| !value.is_nan()).collect();
+    let common = |values: &[f64]| -> Vec<f64> {
+        values.iter().zip(differences).filter(|(_, difference)| !difference.is_nan()).map(|(value, _)| *value).collect()
+    };
+    let (values_a, values_b) = (common(&a.values), common(&b.values));
+    let n = there.len() as u64;
+    let count = |is: fn(&&f64) -> bool| there.iter().filter(is).count() as u64;
+    let (better, worse) = (count(|value| **value > 0.0), count(|value| **value < 0.0));
+    let is_yes_no = sample.entry.kind == SampleKind::YesNo;
+    let difference = exact_mean(there.iter().copied());
+    let (bounds, within) = interval(&there, means, difference, comparing);
+    let successes = |values: &[f64]| values.iter().filter(|value| **value != 0.0).count() as u64;
+    let is_proportion = is_yes_no && yes(values_a.iter().copied()) > 0.0;
+    let verdict = match (n, within) {
+        (0, _) => Verdict::NoCommonUnit,
+        (_, true) => Verdict::Equivalent,
+        _ => Verdict::NotSeparated,
+    };
+    Comparison {
+        scope: a.entry.scope.clone(),
+        a: a.entry.clone(),
+        b: b.entry.clone(),
+        sample: sample.entry.name.clone(),
+        item: a.item.clone(),
+        n,
+        mean_a: exact_mean(values_a.iter().copied()),
+        mean_b: exact_mean(values_b.iter().copied()),
+        difference,
+        bounds: bounds.map(|(bounds, _)| bounds),
+        method: bounds.map(|(_, method)| method),
+        better,
+        same: n - better - worse,
+        worse,
+        p_sign: paired::sign_test(better, worse),
+        p_wilcoxon: (!is_yes_no).then(|| paired::wilcoxon(&there).p),
+        p_unpaired: is_proportion
+            .then(|| proportion::unpaired(successes(&values_a), n, successes(&values_b), n))
+            .flatten(),
+        p_holm: main_p(sample.entry.kind, &there),
+        cohen_dz: paired::cohen_dz(&there),
+        rank_biserial: paired::rank_biserial(&there),
+        verdict,
+    }
+}
+
+/// The interval of the mean difference, and whether two one-sided tests (Schuirmann 1987) at the level put it within the margin: the
+/// interval of twice the level lies in it.
+fn interval(
+    there: &[f64],
+    means: &[f64],
+    difference: Option<f64>,
+    comparing: Comparing,
+) -> (Option<(Bounds, &'static str)>, bool) {
+    let inside = |bounds: Bounds| comparing.margin.is_some_and(|margin| bounds.low > -margin && bounds.high < margin);
+    let Some(acceleration) = acceleration(there.iter().copied()) else {
+        // Differences that are all the same leave nothing to resample.
+        return (None, false);
+    };
+    if there.len() < 2 {
+        return (None, false);
+    }
+    let replicates = Replicates::new(means.to_vec());
+    let estimate = difference.unwrap_or(f64::NAN);
+    let of = |confidence: f64| {
+        let bca = replicates.bca(estimate, acceleration, confidence).map(|bounds| (bounds, "bca"));
+        bca.or_else(|| replicates.percentile(confidence).map(|bounds| (bounds, "percentile")))
+    };
+    let narrow = 1.0 - 2.0 * (1.0 - comparing.confidence);
+    (of(comparing.confidence), of(narrow).is_some_and(|(bounds, _)| inside(bounds)))
+}
+
+/// Corrects the comparisons of one sample for their number and judges them.
+fn corrected(mut comparisons: Vec<Comparison>, comparing: Comparing) -> Vec<Comparison> {
+    let mut families: Vec<(String, String)> =
+        comparisons.iter().map(|one| (one.sample.clone(), one.scope.clone())).collect();
+    families.sort();
+    families.dedup();
+    for family in families {
+        let members: Vec<usize> = (0..comparisons.len())
+            .filter(|at| (&comparisons[*at].sample, &comparisons[*at].scope) == (&family.0, &family.1))
+            .collect();
+        let p: Vec<f64> = members.iter().map(|at| comparisons[*at].p_holm).collect();
+        for (at, p) in members.into_iter().zip(paired::holm(&p)) {
+            let one = &mut comparisons[at];
+            one.p_holm = p;
+            let differs = p < 1.0 - comparing.confidence && one.difference.is_some_and(|difference| difference != 0.0);
+            let first = one.difference.is_some_and(|difference| difference > 0.0);
+            one.verdict = match (one.verdict, differs, first) {
+                (Verdict::Equivalent, true, _) => Verdict::EquivalentThoughDifferent,
+                (Verdict::NotSeparated, true, true) => Verdict::FirstBetter,
+                (Verdict::NotSeparated, true, false) => Verdict::SecondBetter,
+                (verdict, ..) => verdict,
+            };
+        }
+    }
+    comparisons
+}
+
+/// Compares pairs of entries in every item that both have.
+pub fn compare(
+    samples: &[&PlannedSample],
+    observations: &[Observations],
+    pairs: &[(Entry, Entry)],
+    comparing: Comparing,
+) -> Vec<Comparison> {
+    let mut comparisons = Vec::new();
+    for set in observations {
+        let mut work = Vec::new();
+        for (a, b) in pairs {
+            let of = |entry: &Entry| set.columns.iter().filter(move |column| column.entry == *entry).collect::<Vec<_>>();
+            for own in of(a) {
+                let twin = |other: &&&Observed| other.sample == own.sample && other.item == own.item;
+                if let Some(other) = of(b).iter().find(twin) {
+                    work.push((own, *other));
+                }
+            }
+        }
+        let difference = |(a, b): &(&Observed, &Observed)| a.values.iter().zip(&b.values).map(|(a, b)| a - b).collect();
+        let differences: Vec<Vec<f64>> = work.iter().map(difference).collect();
+        let columns: Vec<&[f64]> = differences.iter().map(Vec::as_slice).collect();
+        let means = comparing.resampling.means(set.units.len(), &columns);
+        let one = |((pair, differences), means): ((&(&Observed, &Observed), &Vec<f64>), &Vec<f64>)| {
+            compare_columns(samples[pair.0.sample], *pair, differences, means, comparing)
+        };
+        comparisons.extend(work.par_iter().zip(&differences).zip(&means).map(one).collect::<Vec<_>>());
+    }
+    corrected(comparisons, comparing)
+}
+
+/// A unit on which two entries differ.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Change {
+    /// What both are compared within.
+    pub scope: String,
+    /// The unit.
+    pub unit: String,
+    /// Value of the first.
+    pub a: f64,
+    /// Value of the second.
+    pub b: f64,
+}
+
+/// The units on which the scores of two entries in one item differ most, the largest first.
+pub fn changes(observations: &[Observations], sample: usize, item: &str, a: &Entry, b: &Entry, most: usize) -> Vec<Change> {
+    let mut all = Vec::new();
+    for set in observations {
+        let of = |entry: &Entry| {
+            set.columns.iter().find(|column| column.sample == sample && column.item == item && column.entry == *entry)
+        };
+        let (Some(one), Some(other)) = (of(a), of(b)) else { continue };
+        for ((unit, a_value), b_value) in set.units.iter().zip(&one.values).zip(&other.values) {
+            if (a_value - b_value).abs() > 0.0 {
+                all.push(Change { scope: a.scope.clone(), unit: unit.clone(), a: *a_value, b: *b_value });
+            }
+        }
+    }
+    let size = |change: &Change| (change.a - change.b).abs();
+    all.sort_by(|a, b| size(b).total_cmp(&size(a)).then_with(|| a.unit.cmp(&b.unit)));
+    all.truncate(most);
+    all
+}

@@ -1,0 +1,24 @@
+//! Uncertainty: intervals beside scores, paired comparisons, ranks that chance might have given, agreement of rankings.
+//!
+//! Everything is drawn from samples: values of units (mostly prompts) that a pipeline names. The same sample gives intervals at
+//! scoring time and comparisons of a snapshot later.
+
+mod compare;
+mod intervals;
+pub mod normal;
+pub mod paired;
+mod patterns;
+pub mod proportion;
+mod rank_correlation;
+pub mod ranks;
+mod resample;
+mod sample;
+mod stage;
+mod standings;
+
+pub use compare::{Change, Comparing, Comparison, Verdict, changes, compare};
+pub use intervals::{Estimated, Interval, estimate, fisher};
+pub use resample::{Bounds, Replicates, Resampling, acceleration, acceleration_of};
+pub use sample::{Entry, Observations, Observed, SampleRows};
+pub use stage::add_tables;
+pub use standings::{Standing, standings};
