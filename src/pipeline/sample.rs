@@ -30,9 +30,19 @@ impl SampleKind {
             Self::Proportion => {
                 &["scope", "model", "model_revision", "judge", "item", "statistic", "successes", "n", "scale"]
             }
-            Self::Patterns => {
-                &["scope", "model", "model_revision", "judge", "pattern", "n", "item", "is_main", "has", "says"]
-            }
+            Self::Patterns => &[
+                "scope",
+                "model",
+                "model_revision",
+                "judge",
+                "pattern",
+                "n",
+                "item",
+                "is_main",
+                "has",
+                "says",
+                "zero_division",
+            ],
             Self::Pairs => &["scope", "model", "model_revision", "judge", "item", "unit", "x", "y"],
         }
     }
@@ -156,7 +166,10 @@ impl Pipeline {
                 .hint(format!("none, default, all, or some of {}", names.join(","))));
         }
         if !(entry.confidence > 0.0 && entry.confidence < 1.0) || entry.replicates == 0 {
-            return Err(Error::new(ErrorKind::Config, "[intervals]: confidence lies between 0 and 1, replicates above 0"));
+            return Err(Error::new(
+                ErrorKind::Config,
+                "[intervals]: confidence lies between 0 and 1, replicates above 0",
+            ));
         }
         Ok(Some(PlannedIntervals {
             samples,

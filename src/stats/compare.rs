@@ -216,7 +216,8 @@ pub fn compare(
     for set in observations {
         let mut work = Vec::new();
         for (a, b) in pairs {
-            let of = |entry: &Entry| set.columns.iter().filter(move |column| column.entry == *entry).collect::<Vec<_>>();
+            let of =
+                |entry: &Entry| set.columns.iter().filter(move |column| column.entry == *entry).collect::<Vec<_>>();
             for own in of(a) {
                 let twin = |other: &&&Observed| other.sample == own.sample && other.item == own.item;
                 if let Some(other) = of(b).iter().find(twin) {
@@ -228,10 +229,11 @@ pub fn compare(
         let differences: Vec<Vec<f64>> = work.iter().map(difference).collect();
         let columns: Vec<&[f64]> = differences.iter().map(Vec::as_slice).collect();
         let means = comparing.resampling.means(set.units.len(), &columns);
-        let one = |((pair, differences), means): ((&(&Observed, &Observed), &Vec<f64>), &Vec<f64>)| {
-            compare_columns(samples[pair.0.sample], *pair, differences, means, comparing)
+        let one = |place: usize| {
+            let sample = samples[work[place].0.sample];
+            compare_columns(sample, work[place], &differences[place], &means[place], comparing)
         };
-        comparisons.extend(work.par_iter().zip(&differences).zip(&means).map(one).collect::<Vec<_>>());
+        comparisons.extend((0..work.len()).into_par_iter().map(one).collect::<Vec<_>>());
     }
     corrected(comparisons, comparing)
 }
@@ -250,7 +252,14 @@ pub struct Change {
 }
 
 /// The units on which the scores of two entries in one item differ most, the largest first.
-pub fn changes(observations: &[Observations], sample: usize, item: &str, a: &Entry, b: &Entry, most: usize) -> Vec<Change> {
+pub fn changes(
+    observations: &[Observations],
+    sample: usize,
+    item: &str,
+    a: &Entry,
+    b: &Entry,
+    most: usize,
+) -> Vec<Change> {
     let mut all = Vec::new();
     for set in observations {
         let of = |entry: &Entry| {

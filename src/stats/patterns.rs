@@ -26,6 +26,8 @@ struct Outcomes {
     counts: Vec<u64>,
     cells: Vec<Vec<Cell>>,
     items: Vec<(String, bool)>,
+    /// A zero denominator makes zero, and not nothing.
+    zero: bool,
 }
 
 const STATISTICS: [&str; 3] = ["precision", "recall", "f1"];
@@ -72,12 +74,12 @@ pub(super) fn intervals(sample: &PlannedSample, rows: &SampleRows, plan: &Planne
 
 fn gathered(rows: &SampleRows) -> Result<BTreeMap<Entry, Outcomes>> {
     let (counts, is_main) = (rows.counts(5)?, rows.counts(7)?);
-    let (has, says) = (rows.counts(8)?, rows.counts(9)?);
+    let (has, says, zero) = (rows.counts(8)?, rows.counts(9)?, rows.counts(10)?);
     let mut members: BTreeMap<(Entry, &str), Vec<usize>> = BTreeMap::new();
     let mut items: BTreeMap<String, bool> = BTreeMap::new();
-    for row in 0..rows.len() {
+    for (row, is_main) in is_main.iter().enumerate() {
         members.entry((rows.entry(row), rows.text(row, 4))).or_default().push(row);
-        items.insert(rows.text(row, 6).to_owned(), is_main[row] == 1);
+        items.insert(rows.text(row, 6).to_owned(), *is_main == 1);
     }
     let names: Vec<&String> = items.keys().collect();
     let mut all: BTreeMap<Entry, Outcomes> = BTreeMap::new();
@@ -91,12 +93,22 @@ fn gathered(rows: &SampleRows) -> Result<BTreeMap<Entry, Outcomes>> {
         }
         outcomes.counts.push(rows_of_it.first().map_or(0, |row| counts[*row]));
         outcomes.cells.push(cells);
+        outcomes.zero = rows_of_it.iter().any(|row| zero[*row] == 1);
         outcomes.items = items.iter().map(|(item, is_main)| (item.clone(), *is_main)).collect();
     }
     Ok(all)
 }
 
 impl Outcomes {
+    fn shares(&self, [tp, fp, fn_]: [u64; 3]) -> [f64; 3] {
+        let share = |above: u64, below: u64| match below {
+            0 if self.zero => 0.0,
+            // 0 / 0 is the NaN that is wanted.
+            _ => above as f64 / below as f64,
+        };
+        [share(tp, tp + fp), share(tp, tp + fn_), share(2 * tp, 2 * tp + fp + fn_)]
+    }
+
     /// Items and statistics in the order of measures: each label's, then macro's and micro's.
     fn named(&self) -> Vec<(String, &'static str)> {
         let labels = self.items.iter().map(|(item, _)| item.clone()).chain(["macro".into(), "micro".into()]);
@@ -113,13 +125,14 @@ impl Outcomes {
                 sum[2] += u64::from(cell.has && !cell.says) * count;
             }
         }
-        let mut measures: Vec<f64> = sums.iter().flat_map(|sum| shares(*sum)).collect();
+        let mut measures: Vec<f64> = sums.iter().flat_map(|sum| self.shares(*sum)).collect();
         let main = || self.items.iter().zip(&sums).filter(|((_, is_main), _)| *is_main).map(|(_, sum)| *sum);
         for at in 0..STATISTICS.len() {
-            let defined: Vec<f64> = main().map(|sum| shares(sum)[at]).filter(|share| !share.is_nan()).collect();
+            let defined: Vec<f64> = main().map(|sum| self.shares(sum)[at]).filter(|share| !share.is_nan()).collect();
             measures.push(defined.iter().sum::<f64>() / defined.len() as f64);
         }
-        measures.extend(shares(main().fold([0; 3], |all, sum| [all[0] + sum[0], all[1] + sum[1], all[2] + sum[2]])));
+        measures
+            .extend(self.shares(main().fold([0; 3], |all, sum| [all[0] + sum[0], all[1] + sum[1], all[2] + sum[2]])));
         measures
     }
 
@@ -135,18 +148,14 @@ impl Outcomes {
     }
 }
 
-fn shares([tp, fp, fn_]: [u64; 3]) -> [f64; 3] {
-    let share = |above: u64, below: u64| above as f64 / below as f64;
-    [share(tp, tp + fp), share(tp, tp + fn_), share(2 * tp, 2 * tp + fp + fn_)]
-}
-
 /// `n` draws with replacement from outcomes that occur so often: binomial counts one after the other, each given those before.
 fn multinomial(random: &mut Random, n: u64, weights: &[u64]) -> Vec<u64> {
     let (mut left, mut weight_left) = (n, n);
     weights
         .iter()
         .map(|weight| {
-            let count = if *weight == weight_left { left } else { binomial(random, left, *weight as f64 / weight_left as f64) };
+            let count =
+                if *weight == weight_left { left } else { binomial(random, left, *weight as f64 / weight_left as f64) };
             left -= count;
             weight_left -= weight;
             count
@@ -165,9 +174,8 @@ fn binomial(random: &mut Random, n: u64, p: f64) -> u64 {
     }
     let ln = |x: u64| libm::lgamma(x as f64 + 1.0);
     let mode = (((n + 1) as f64) * p).floor().min(n as f64) as u64;
-    let at_mode = libm::exp(
-        ln(n) - ln(mode) - ln(n - mode) + mode as f64 * libm::log(p) + (n - mode) as f64 * libm::log1p(-p),
-    );
+    let at_mode =
+        libm::exp(ln(n) - ln(mode) - ln(n - mode) + mode as f64 * libm::log(p) + (n - mode) as f64 * libm::log1p(-p));
     let odds = p / (1.0 - p);
     let mut rest = random.unit() - at_mode;
     if rest < 0.0 {

@@ -26,7 +26,8 @@ pub(super) fn intervals(sample: &PlannedSample, rows: &SampleRows, plan: &Planne
     let mut all = Vec::new();
     for ((entry, item), members) in by_entry_and_item(rows, 4) {
         // In the order of units, so that a draw means the same pair whatever the order of rows.
-        let mut members: Vec<usize> = members.into_iter().filter(|row| !x[*row].is_nan() && !y[*row].is_nan()).collect();
+        let mut members: Vec<usize> =
+            members.into_iter().filter(|row| !x[*row].is_nan() && !y[*row].is_nan()).collect();
         members.sort_by(|a, b| rows.text(*a, 5).cmp(rows.text(*b, 5)));
         let pairs: Vec<(f64, f64)> = members.iter().map(|row| (x[*row], y[*row])).collect();
         for (statistic, method, estimate, bounds, replicates) in of(&pairs, plan) {
@@ -60,7 +61,8 @@ fn of(pairs: &[(f64, f64)], plan: &PlannedIntervals) -> Vec<Row> {
     let resampling = Resampling { replicates: plan.replicates, seed: plan.seed };
     let replicate = |counts: &mut Vec<u32>, at: usize| {
         resampling.counts(at, pairs.len(), counts);
-        let drawn = pairs.iter().zip(counts.iter()).flat_map(|(pair, count)| std::iter::repeat_n(*pair, *count as usize));
+        let drawn =
+            pairs.iter().zip(counts.iter()).flat_map(|(pair, count)| std::iter::repeat_n(*pair, *count as usize));
         let drawn = Pairs::new(drawn);
         MEASURES.map(|(_, measure)| measure(&drawn).unwrap_or(f64::NAN))
     };
@@ -77,7 +79,8 @@ fn of(pairs: &[(f64, f64)], plan: &PlannedIntervals) -> Vec<Row> {
         let percentile = estimates[at].and_then(|_| replicates.percentile(plan.confidence)).ok_or(UNDEFINED);
         let bca = percentile.and_then(|_| {
             let estimate = estimates[at].unwrap_or(f64::NAN);
-            let acceleration = acceleration_of(influences(&without, at).into_iter().map(|u| (1.0, u))).ok_or(NOT_BETWEEN)?;
+            let acceleration =
+                acceleration_of(influences(&without, at).into_iter().map(|u| (1.0, u))).ok_or(NOT_BETWEEN)?;
             replicates.bca(estimate, acceleration, plan.confidence).ok_or(NOT_BETWEEN)
         });
         rows.push((*statistic, "percentile", estimates[at], percentile, count));

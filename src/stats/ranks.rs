@@ -87,9 +87,8 @@ fn absorb(sets: &mut Vec<Vec<bool>>) {
     let within = |a: &[bool], b: &[bool]| a.iter().zip(b).all(|(a, b)| !a || *b);
     let mut at = 0;
     while at < sets.len() {
-        let is_absorbed = (0..sets.len()).any(|other| {
-            other != at && within(&sets[at], &sets[other]) && (sets[at] != sets[other] || other < at)
-        });
+        let is_absorbed = (0..sets.len())
+            .any(|other| other != at && within(&sets[at], &sets[other]) && (sets[at] != sets[other] || other < at));
         if is_absorbed {
             sets.remove(at);
         } else {

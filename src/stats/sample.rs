@@ -47,7 +47,8 @@ impl SampleRows {
     /// Runs a sample's query; its columns must be those of its kind.
     pub fn read(engine: &Engine, sample: &PlannedSample, parameters: &BTreeMap<String, Parameter>) -> Result<Self> {
         let frame = engine.plan_with(&sample.sql.text, parameters).map_err(|e| e.with("file", &sample.sql.path))?;
-        sample.require_columns(&frame.schema().fields().iter().map(|field| field.name().as_str()).collect::<Vec<_>>())?;
+        sample
+            .require_columns(&frame.schema().fields().iter().map(|field| field.name().as_str()).collect::<Vec<_>>())?;
         let schema = frame.schema().inner().clone();
         let batches = engine.collect(frame).map_err(|e| e.with("file", &sample.sql.path))?;
         let schema = batches.first().map_or(schema, RecordBatch::schema);
@@ -87,7 +88,8 @@ impl SampleRows {
 
     /// A column of doubles; null is NaN.
     pub fn doubles(&self, column: usize) -> Result<Vec<f64>> {
-        let values: Float64Array = cast(self.batch.column(column), &DataType::Float64)?.as_primitive::<Float64Type>().clone();
+        let values: Float64Array =
+            cast(self.batch.column(column), &DataType::Float64)?.as_primitive::<Float64Type>().clone();
         Ok(values.iter().map(|value| value.unwrap_or(f64::NAN)).collect())
     }
 
@@ -95,9 +97,12 @@ impl SampleRows {
     pub fn counts(&self, column: usize) -> Result<Vec<u64>> {
         let values = cast(self.batch.column(column), &DataType::Int64)?;
         let counted = |value: Option<i64>| value.map_or(Ok(0), u64::try_from);
-        values.as_primitive::<Int64Type>().iter().map(counted).collect::<Result<_, _>>().map_err(|e| {
-            Error::new(ErrorKind::Check, "a count below zero").caused_by(e)
-        })
+        values
+            .as_primitive::<Int64Type>()
+            .iter()
+            .map(counted)
+            .collect::<Result<_, _>>()
+            .map_err(|e| Error::new(ErrorKind::Check, "a count below zero").caused_by(e))
     }
 }
 

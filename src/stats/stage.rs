@@ -38,8 +38,7 @@ pub fn add_tables(assets: &Assets, plan: &Plan, scored: &mut Scored, dir: &Path)
     let with_units: Vec<&PlannedSample> =
         chosen.iter().copied().filter(|sample| sample.entry.kind.has_units()).collect();
     let board = board(&scored.engine, &ranking.entry.table)?;
-    let standings =
-        standings(ranking, &estimated.observed, &with_units, &estimated.intervals, &board, intervals);
+    let standings = standings(ranking, &estimated.observed, &with_units, &estimated.intervals, &board, intervals);
     scored.tables.push(write(assets, plan, "standings", standing_columns(standings), dir)?);
     Ok(())
 }
@@ -89,11 +88,11 @@ fn counts(values: impl Iterator<Item = Option<i64>>) -> ArrayRef {
 }
 
 fn interval_columns(mut rows: Vec<Interval>, plan: &PlannedIntervals) -> Columns {
-    let key = |row: &Interval| (row.table.clone(), row.entry.clone(), row.item.clone(), row.statistic.clone(), row.method);
+    let key =
+        |row: &Interval| (row.table.clone(), row.entry.clone(), row.item.clone(), row.statistic.clone(), row.method);
     rows.sort_by_cached_key(key);
-    let bound = |which: fn(&super::Bounds) -> f64| {
-        doubles(rows.iter().map(move |row| row.bounds.as_ref().ok().map(which)))
-    };
+    let bound =
+        |which: fn(&super::Bounds) -> f64| doubles(rows.iter().map(move |row| row.bounds.as_ref().ok().map(which)));
     let whole = |value: Option<u64>| value.and_then(|value| i64::try_from(value).ok());
     vec![
         ("result_table", texts(rows.iter().map(|row| row.table.as_str()))),

@@ -31,6 +31,9 @@ fn level(plan: &PlannedIntervals) -> f64 {
     1.0 - plan.confidence
 }
 
+/// The entries of a board with their ranks.
+type Members<'a> = Vec<(&'a Entry, Option<i64>)>;
+
 /// The standings of every board (scope and judge) from the observations and replicates of the sample that ranks. `board` has the rank
 /// of every entry.
 pub fn standings(
@@ -50,7 +53,7 @@ pub fn standings(
             }
         }
     }
-    let mut boards: BTreeMap<(&str, &str), Vec<(&Entry, Option<i64>)>> = BTreeMap::new();
+    let mut boards: BTreeMap<(&str, &str), Members> = BTreeMap::new();
     for (entry, rank) in board {
         boards.entry((&entry.scope, &entry.judge)).or_default().push((entry, *rank));
     }
@@ -66,16 +69,19 @@ pub fn standings(
         let replicates: Vec<Vec<f64>> =
             ranked.iter().filter_map(|(_, entry)| of(entry).map(|(_, means)| means.clone())).collect();
         let spreads = ranks::rank_spreads(&replicates, plan.confidence);
-        let values: Vec<&Observed> = ranked.iter().filter_map(|(_, entry)| of(entry).map(|(column, _)| column)).collect();
+        let values: Vec<&Observed> =
+            ranked.iter().filter_map(|(_, entry)| of(entry).map(|(column, _)| column)).collect();
         let groups = groups(sample, &values, level(plan));
         for (entry, rank) in members {
             let place = ranked.iter().position(|(_, other)| *other == entry);
             let own = |interval: &&Interval| {
                 interval.table == sample.entry.table && interval.entry == *entry && interval.item.is_empty()
             };
-            let mut bounds = intervals.iter().filter(own).filter_map(|interval| {
-                interval.bounds.ok().map(|bounds| (interval.method != "bca", bounds))
-            }).collect::<Vec<_>>();
+            let mut bounds = intervals
+                .iter()
+                .filter(own)
+                .filter_map(|interval| interval.bounds.ok().map(|bounds| (interval.method != "bca", bounds)))
+                .collect::<Vec<_>>();
             bounds.sort_by_key(|(is_other, _)| *is_other);
             let column = of(entry).map(|(column, _)| column);
             all.push(Standing {

@@ -6,8 +6,8 @@ use std::io::{self, Write};
 use serde_json::{Value, json};
 
 use super::prose::prose;
-use crate::random::Random;
 use crate::python::round2;
+use crate::random::Random;
 
 /// What to make.
 #[derive(Debug, Clone)]

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use serde_json::{Map, Value, json};
 
 use super::prose::prose;
-use crate::random::Random;
 use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
+use crate::random::Random;
 use crate::schema::dataset::read_csv;
 
 /// What to make.

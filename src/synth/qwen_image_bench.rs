@@ -8,12 +8,12 @@ use serde_json::{Value, json as json_value};
 
 use super::noise::{self, Draft, LONE_SURROGATE};
 use super::prose::prose;
-use crate::random::Random;
 use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::Notes;
 use crate::ingest::qwen_image_bench::{DATASET, metadata, reply};
 use crate::python::json::{self, Value as JsonValue};
+use crate::random::Random;
 use crate::schema::taxonomy::{Pillar, Rubric};
 
 /// What to make.

@@ -93,6 +93,7 @@ fn every_sql_file_is_used_and_ordered() {
             used.extend(pipeline.steps.iter().map(|step| format!("sql/{}", step.sql)));
             used.extend(pipeline.findings.iter().map(|finding| format!("sql/{}", finding.sql)));
             used.extend(pipeline.checks.iter().map(|check| format!("sql/{}", check.sql)));
+            used.extend(pipeline.samples.iter().map(|sample| format!("sql/{}", sample.sql)));
         }
         used.extend(assets.list(&format!("sql/{}/lake", dataset.sql_schema), "sql").unwrap());
     }
@@ -120,7 +121,7 @@ fn every_result_table_has_a_schema_and_the_other_way_round() {
         // Protocols name snapshots and SQL schemas, so no two pipelines of a dataset may share one.
         let protocols: Vec<_> = pipelines.iter().flat_map(|pipeline| pipeline.protocols.clone()).collect();
         assert_eq!(protocols.iter().collect::<BTreeSet<_>>().len(), protocols.len(), "{protocols:?}");
-        let outputs: BTreeSet<String> = pipelines
+        let mut outputs: BTreeSet<String> = pipelines
             .iter()
             .flat_map(|pipeline| &pipeline.steps)
             .filter(|step| {
@@ -129,6 +130,11 @@ fn every_result_table_has_a_schema_and_the_other_way_round() {
             })
             .map(|step| step.name.clone())
             .collect();
+        // What the statistics add.
+        for pipeline in &pipelines {
+            outputs.extend(pipeline.intervals.as_ref().map(|_| "intervals".to_owned()));
+            outputs.extend(pipeline.samples.iter().find(|sample| sample.ranks).map(|_| "standings".to_owned()));
+        }
         let schemas: BTreeSet<String> = TableSchema::load_all(&assets, &dataset.id)
             .unwrap()
             .into_iter()

@@ -29,7 +29,7 @@ pub(in crate::cli) struct Args {
     /// The N prompts with the largest changes, instead of the comparison.
     #[arg(long, value_name = "N")]
     changes: Option<usize>,
-    /// With --changes or --all: the item, such as a pillar; the board's own score if absent.
+    /// With --changes or --all: the item, such as a pillar; the board's own score (or the first item) if absent.
     #[arg(long, value_name = "NAME")]
     item: Option<String>,
 }
@@ -70,12 +70,20 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
     if comparisons.iter().all(|one| one.n == 0) {
         session.printer.warn("they have no prompt in common");
     }
-    session.printer.note(&format!("a is {}, b is {}; differences are a - b, on the prompts that both have", pairs[0].0.label(), pairs[0].1.label()));
+    session.printer.note(&format!(
+        "a is {}, b is {}; differences are a - b, on the prompts that both have",
+        pairs[0].0.label(),
+        pairs[0].1.label()
+    ));
     print(session, &comparisons, args.margin)?;
-    let told = largest(&samples, &pairs, samples.ranking(), "", TOLD);
+    let (place, item) = item(&samples, None)?;
+    let told = largest(&samples, &pairs, place, &item, TOLD);
     if !told.is_empty() {
         let one = |change: &Change| format!("{} ({:+.2})", change.unit, change.a - change.b);
-        session.printer.note(&format!("largest changes: {}; --changes N lists them", told.iter().map(one).collect::<Vec<_>>().join(", ")));
+        session.printer.note(&format!(
+            "largest changes: {}; --changes N lists them",
+            told.iter().map(one).collect::<Vec<_>>().join(", ")
+        ));
     }
     Ok(Outcome::Complete)
 }
@@ -116,10 +124,14 @@ fn require_scope(samples: &SnapshotSamples, scope: Option<&str>) -> Result<()> {
     }
 }
 
-/// The sample and item of a name; without a name what orders the board.
+/// The sample and item of a name; without a name what orders the board, or the first item where nothing does.
 fn item(samples: &SnapshotSamples, name: Option<&str>) -> Result<(usize, String)> {
-    let Some(name) = name else { return Ok((samples.ranking(), String::new())) };
     let columns = || samples.observations.iter().flat_map(|set| &set.columns);
+    let Some(name) = name else {
+        let place = samples.ranking();
+        let first = columns().filter(|column| column.sample == place).map(|column| column.item.clone()).min();
+        return Ok((place, first.unwrap_or_default()));
+    };
     if let Some(column) = columns().find(|column| column.item == name) {
         return Ok((column.sample, name.to_owned()));
     }
@@ -146,7 +158,11 @@ fn all_pairs(session: &Session, samples: &SnapshotSamples, args: &Args, comparin
                 && args.scope.as_ref().is_none_or(|scope| *scope == column.entry.scope)
         });
         set.columns.sort_by(|a, b| {
-            a.entry.scope.cmp(&b.entry.scope).then(mean(&b.values).total_cmp(&mean(&a.values))).then(a.entry.cmp(&b.entry))
+            a.entry
+                .scope
+                .cmp(&b.entry.scope)
+                .then(mean(&b.values).total_cmp(&mean(&a.values)))
+                .then(a.entry.cmp(&b.entry))
         });
         for (at, one) in set.columns.iter().enumerate() {
             let others = set.columns[at + 1..].iter().filter(|other| other.entry.scope == one.entry.scope);
@@ -159,13 +175,27 @@ fn all_pairs(session: &Session, samples: &SnapshotSamples, args: &Args, comparin
     }
     let comparisons = stats::compare(&samples.planned(), &observations, &pairs, comparing);
     print(session, &comparisons, args.margin)?;
-    session.printer.note(&format!("{} pairs; p_holm is corrected for all of them", comparisons.len()));
+    let of = if item.is_empty() { String::new() } else { format!(" of {item}") };
+    session.printer.note(&format!("{} pairs{of}; p_holm is corrected for all of them", comparisons.len()));
     Ok(Outcome::Complete)
 }
 
 /// Columns that people see; all stand in the other formats, and here with -v.
 const FOR_PEOPLE: [&str; 14] = [
-    "scope", "a", "b", "item", "n", "mean_a", "mean_b", "difference", "low", "high", "better", "worse", "p_holm", "verdict",
+    "scope",
+    "a",
+    "b",
+    "item",
+    "n",
+    "mean_a",
+    "mean_b",
+    "difference",
+    "low",
+    "high",
+    "better",
+    "worse",
+    "p_holm",
+    "verdict",
 ];
 
 fn print(session: &Session, comparisons: &[Comparison], margin: Option<f64>) -> Result<()> {
@@ -196,7 +226,8 @@ fn print(session: &Session, comparisons: &[Comparison], margin: Option<f64>) -> 
         ]
     };
     let rows: Vec<Vec<(&str, Cell)>> = comparisons.iter().map(row).collect();
-    let for_people = matches!(session.printer.format(), Format::Table | Format::Markdown) && !session.printer.is_verbose();
+    let for_people =
+        matches!(session.printer.format(), Format::Table | Format::Markdown) && !session.printer.is_verbose();
     let all_same = |of: fn(&Comparison) -> String| comparisons.windows(2).all(|pair| of(&pair[0]) == of(&pair[1]));
     let is_shown = |name: &str| match name {
         _ if !for_people => true,

@@ -14,8 +14,6 @@ use crate::stats::{Entry, Observations, SampleRows};
 
 /// A snapshot with its samples that have units.
 pub(super) struct SnapshotSamples {
-    pub(super) dataset: Dataset,
-    pub(super) snapshot: Snapshot,
     pub(super) samples: Vec<PlannedSample>,
     pub(super) observations: Vec<Observations>,
     pub(super) intervals: PlannedIntervals,
@@ -26,7 +24,8 @@ pub(super) struct SnapshotSamples {
 pub(super) fn pipeline_of(session: &Session, snapshot: &Snapshot) -> Result<Pipeline> {
     let pipelines = Pipeline::of_dataset(&session.assets, &snapshot.manifest.dataset)?;
     let own = pipelines.iter().position(|pipeline| pipeline.name == snapshot.manifest.pipeline).unwrap_or(0);
-    let none = || Error::new(ErrorKind::Config, "the dataset has no pipeline").with("dataset", &snapshot.manifest.dataset);
+    let none =
+        || Error::new(ErrorKind::Config, "the dataset has no pipeline").with("dataset", &snapshot.manifest.dataset);
     pipelines.into_iter().nth(own).ok_or_else(none)
 }
 
@@ -84,7 +83,7 @@ impl SnapshotSamples {
         let observations = Observations::gather(&rows)?;
         drop(rows);
         let names = display_names(&session.assets, &dataset.id)?.into_iter().collect();
-        Ok(Self { observations, intervals: snapshot.manifest.intervals.clone().unwrap_or(intervals), dataset, snapshot, samples, names })
+        Ok(Self { observations, intervals: snapshot.manifest.intervals.unwrap_or(intervals), samples, names })
     }
 
     /// The samples, in the order that columns name them.
@@ -111,16 +110,14 @@ impl SnapshotSamples {
         let entries = self.entries();
         let named = |is: &dyn Fn(&Entry) -> bool| entries.iter().filter(|entry| is(entry)).cloned().collect::<Vec<_>>();
         let shown = |entry: &Entry| self.names.get(&entry.model).is_some_and(|shown| shown == name);
-        let found = [
-            named(&|entry| entry.label() == name),
-            named(&|entry| entry.model == name),
-            named(&|entry| shown(entry)),
-        ]
-        .into_iter()
-        .find(|found| !found.is_empty());
+        let found =
+            [named(&|entry| entry.label() == name), named(&|entry| entry.model == name), named(&|entry| shown(entry))]
+                .into_iter()
+                .find(|found| !found.is_empty());
         let Some(found) = found else {
             let labels: std::collections::BTreeSet<String> = entries.iter().map(Entry::label).collect();
-            let near = labels.iter().max_by(|a, b| strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name)));
+            let near =
+                labels.iter().max_by(|a, b| strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name)));
             let hint = match near {
                 Some(near) if strsim::jaro_winkler(near, name) > 0.8 => format!("did you mean {near}?"),
                 _ => format!("there are {}", labels.into_iter().collect::<Vec<_>>().join(", ")),

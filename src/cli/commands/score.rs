@@ -140,7 +140,11 @@ impl ScoreOptions {
         if let Some(exclude) = &self.exclude {
             parameters.insert("exclude".into(), Parameter::Text(exclude.clone()));
         }
-        Plan::new(&session.assets, &pipeline, &Choices { protocol: self.protocol.clone(), parameters, intervals: self.intervals.clone() })
+        Plan::new(
+            &session.assets,
+            &pipeline,
+            &Choices { protocol: self.protocol.clone(), parameters, intervals: self.intervals.clone() },
+        )
     }
 }
 

@@ -1,0 +1,15 @@
+-- name: overall
+-- question: Which images have no artifact?
+-- grain: one prompt of one model
+-- key: scope, model, model_revision, judge, unit
+-- output: sample
+SELECT
+    '' AS scope,
+    model,
+    model_revision,
+    judge,
+    '' AS item,
+    prompt AS unit,
+    overall AS value
+FROM prompt_scores
+WHERE overall IS NOT NULL
