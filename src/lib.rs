@@ -11,6 +11,7 @@ pub mod explore;
 pub mod ingest;
 pub mod lake;
 pub mod pipeline;
+pub mod published;
 pub mod python;
 pub mod random;
 pub mod report;

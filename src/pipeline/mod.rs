@@ -1,10 +1,12 @@
 //! What is scored: a pipeline as written ([`Pipeline`]) becomes what will be done ([`Plan`]) before any data is opened.
 
 mod plan;
+mod published;
 mod sample;
 mod sql_file;
 
 pub use plan::{Choices, Plan, PlannedCheck, PlannedFinding, PlannedStep};
+pub use published::{CellAt, CellEntry, PublishedEntry, VariantEntry};
 pub use sample::{IntervalsEntry, PlannedIntervals, PlannedSample, SampleEntry, SampleKind};
 pub use sql_file::{Output, SqlFile};
 
@@ -138,6 +140,12 @@ pub struct Pipeline {
     /// How intervals are made; none without.
     #[serde(default)]
     pub intervals: Option<IntervalsEntry>,
+    /// Published tables and where their figures stand in the results.
+    #[serde(default)]
+    pub published: Vec<PublishedEntry>,
+    /// Other rules by which the numbers could have been made.
+    #[serde(default, rename = "variant")]
+    pub variants: Vec<VariantEntry>,
     /// The text it was read from.
     #[serde(skip)]
     pub text: String,

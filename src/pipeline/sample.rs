@@ -68,6 +68,12 @@ pub struct SampleEntry {
     /// Its values order the leaderboard.
     #[serde(default)]
     pub ranks: bool,
+    /// Where it ranks: the leaderboard's column of the score.
+    #[serde(default)]
+    pub column: Option<String>,
+    /// Where it ranks: the leaderboard's column that is the scope.
+    #[serde(default)]
+    pub scope_column: Option<String>,
     /// A unit of one scope is none of another: each scope is resampled by itself.
     #[serde(default)]
     pub units_by_scope: bool,

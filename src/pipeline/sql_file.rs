@@ -23,6 +23,8 @@ pub enum Output {
     Lake,
     /// Values that intervals and comparisons are drawn from.
     Sample,
+    /// Figures of a published table with the bounds that its other figures set.
+    Consistency,
 }
 
 /// A parsed file.
@@ -84,9 +86,10 @@ impl SqlFile {
             "filter" => Output::Filter,
             "lake" => Output::Lake,
             "sample" => Output::Sample,
+            "consistency" => Output::Consistency,
             other => {
                 return Err(invalid(1, format!("unknown output `{other}`"))
-                    .hint("view, memory, table, check, finding, explore, filter, lake or sample"));
+                    .hint("view, memory, table, check, finding, explore, filter, lake, sample or consistency"));
             }
         };
         let key = key.split(',').map(|column| column.trim().to_owned()).collect();

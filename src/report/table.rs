@@ -29,7 +29,7 @@ pub fn render(schema: &SchemaRef, batches: &[RecordBatch], options: TableOptions
     if options.hide_empty {
         // What tells two entries of one model apart stands beside it, not past the edge of the window.
         let place = |name: &str| match name {
-            "rank" => 0,
+            "rank" | "ranks" | "group" => 0,
             "model" => 1,
             "model_revision" | "judge" => 2,
             _ => 3,

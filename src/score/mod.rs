@@ -85,9 +85,7 @@ pub fn score(
     tables::register_published(assets, &engine)?;
     let mut tables = Vec::new();
     for step in &plan.steps {
-        if let Some(table) = run_step(&engine, plan, step, dir)? {
-            tables.push(table);
-        }
+        tables.extend(run_step(&engine, plan, step, dir)?);
         step_done(&step.name);
     }
     for check in &plan.checks {
@@ -96,6 +94,27 @@ pub fn score(
     let findings = plan.findings.iter().map(|finding| ask(&engine, plan, finding)).collect::<Result<_>>()?;
     step_done("checks and findings");
     Ok(Scored { tables, findings, engine })
+}
+
+/// The rows of one result table by a plan: the steps up to it run, and nothing is checked or told. `None` if the plan has no such table.
+pub fn result_rows(
+    assets: &Assets,
+    lake: &Lake,
+    manifest: &Manifest,
+    plan: &Plan,
+    options: EngineOptions,
+    table: &str,
+    dir: &Path,
+) -> Result<Option<Vec<RecordBatch>>> {
+    let is_it = |step: &PlannedStep| step.name == table && step.schema.is_some();
+    let Some(last) = plan.steps.iter().position(is_it) else { return Ok(None) };
+    let engine = Engine::new(assets, options.for_manifest(manifest), &plan.dataset.sql_schema)?;
+    engine.register_dataset(&plan.dataset, lake, manifest)?;
+    tables::register(assets, &engine, &plan.dataset)?;
+    for step in &plan.steps[..=last] {
+        run_step(&engine, plan, step, dir)?;
+    }
+    engine.query(&format!("SELECT * FROM {table}")).map(Some)
 }
 
 /// Plans every step and check of a plan against empty tables: what `scorelake check` does without data.

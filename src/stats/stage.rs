@@ -37,21 +37,22 @@ pub fn add_tables(assets: &Assets, plan: &Plan, scored: &mut Scored, dir: &Path)
     let Some(ranking) = chosen.iter().find(|sample| sample.entry.ranks) else { return Ok(()) };
     let with_units: Vec<&PlannedSample> =
         chosen.iter().copied().filter(|sample| sample.entry.kind.has_units()).collect();
-    let board = board(&scored.engine, &ranking.entry.table)?;
+    let board = board(&scored.engine, ranking)?;
     let standings = standings(ranking, &estimated.observed, &with_units, &estimated.intervals, &board, intervals);
     scored.tables.push(write(assets, plan, "standings", standing_columns(standings), dir)?);
     Ok(())
 }
 
 /// The rank of every entry of a leaderboard.
-fn board(engine: &Engine, table: &str) -> Result<BTreeMap<Entry, Option<i64>>> {
+fn board(engine: &Engine, ranking: &PlannedSample) -> Result<BTreeMap<Entry, Option<i64>>> {
+    let scope = ranking.entry.scope_column.as_deref().unwrap_or("");
     let mut board = BTreeMap::new();
-    for batch in engine.query(&format!("SELECT * FROM {table}"))? {
+    for batch in engine.query(&format!("SELECT * FROM {}", ranking.entry.table))? {
         let text = |name: &str| -> Result<Option<StringArray>> {
             let column = batch.column_by_name(name).map(|column| cast(column, &DataType::Utf8)).transpose()?;
             Ok(column.map(|column| column.as_string::<i32>().clone()))
         };
-        let [scope, model, revision, judge] = [text("lang")?, text("model")?, text("model_revision")?, text("judge")?];
+        let [scope, model, revision, judge] = [text(scope)?, text("model")?, text("model_revision")?, text("judge")?];
         let ranks = batch.column_by_name("rank").map(|ranks| ranks.as_primitive::<Int64Type>());
         let at = |column: &Option<StringArray>, row: usize| {
             column.as_ref().map_or_else(String::new, |column| column.value(row).to_owned())

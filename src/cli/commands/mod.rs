@@ -1,5 +1,6 @@
 //! One file a command: clap's `Args` and `execute`.
 
+mod board;
 pub(super) mod check;
 pub(super) mod compare;
 pub(super) mod datasets;
@@ -18,6 +19,7 @@ pub(super) mod stair;
 pub(super) mod synth;
 mod target;
 mod text_rows;
+pub(super) mod verify;
 
 use std::sync::Arc;
 

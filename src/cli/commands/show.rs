@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::target;
+use super::{board, target};
 use crate::cli::Session;
 use crate::cli::output::Outcome;
 use crate::error::Result;
@@ -38,7 +38,11 @@ pub(super) fn table(session: &Session, snapshot: &Snapshot, name: &str, limit: O
     let limit = limit.or(for_people.then_some(100)).unwrap_or(usize::MAX);
     let rows = snapshot.rows(name, limit)?;
     let (schema, total) = (rows.schema.clone(), rows.total);
-    let batches = rows.collect::<Result<Vec<_>>>()?;
+    let mut batches = rows.collect::<Result<Vec<_>>>()?;
+    let mut schema = schema;
+    if for_people {
+        (schema, batches) = board::with_standings(session, snapshot, name, schema, batches)?;
+    }
     session.printer.rows(&schema, &batches, for_people)?;
     if total > limit {
         session.printer.note(&format!("{limit} of {total} rows; --limit N shows more"));

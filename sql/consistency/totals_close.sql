@@ -1,0 +1,9 @@
+-- name: totals_close
+-- question: Is the total what train and test add up to?
+-- grain: one row
+-- key: line, figure
+-- output: consistency
+-- needs: label, total, train, test
+SELECT line, label AS row, 'total' AS figure, total AS printed, train + test AS low, train + test AS high
+FROM published
+ORDER BY line

@@ -1,0 +1,88 @@
+//! Which other rule would give the published figure?
+
+use std::collections::BTreeMap;
+
+use super::Printed;
+use super::cells::{Cell, State};
+use super::grid::{Datum, Grid};
+use crate::pipeline::PublishedEntry;
+
+/// What else the numbers could have been.
+#[derive(Debug, Default)]
+pub struct Rules {
+    /// The result table by other rules, by what they are called.
+    pub variants: Vec<(String, Grid)>,
+    /// The snapshot's sensitivity: each entry's score by other aggregations.
+    pub sensitivity: Grid,
+    /// The table and column that the sensitivity is about.
+    pub sensitivity_of: Option<(String, String)>,
+}
+
+/// Rules that are told of one cell.
+const MOST: usize = 3;
+
+/// Says of a cell that differs by which other rules the published figure comes out; nothing if by none that is known.
+pub fn explain(cell: &mut Cell, entry: &PublishedEntry, ours: &Grid, rules: &Rules) {
+    let (State::Differs, Some(printed)) = (cell.state, Printed::parse(&cell.published)) else { return };
+    let Some(where_it_is) = entry.cells.get(&cell.column) else { return };
+    let (column, scale) = (where_it_is.column(), where_it_is.scale());
+    let mut found: Vec<String> = Vec::new();
+    if cell.ours.is_some_and(|ours| printed.is_cut_from(ours)) {
+        found.push("cut off instead of rounded".into());
+    }
+    let is_same = |row: &&BTreeMap<String, Datum>, fixed: bool| {
+        cell.key.iter().all(|(name, value)| row.get(name).is_none_or(|other| other == value))
+            && (!fixed
+                || entry.fixed.iter().all(|(name, value)| row.get(name).is_some_and(|other| other.text() == *value)))
+    };
+    let gives = |row: &BTreeMap<String, Datum>, column: &str| {
+        row.get(column).and_then(Datum::number).is_some_and(|number| printed.is(number * scale, None))
+    };
+    for row in ours.rows.iter().filter(|row| is_same(row, false)) {
+        let differing = entry.fixed.iter().filter(|(name, value)| row.get(*name).is_some_and(|d| d.text() != **value));
+        let differing: Vec<String> =
+            differing.filter_map(|(name, _)| Some(format!("{name} {}", row.get(name)?.text()))).collect();
+        if !differing.is_empty() && gives(row, column) {
+            found.push(differing.join(", "));
+        }
+        if differing.is_empty() {
+            let others = row.iter().filter(|(name, value)| {
+                // A count that happens to equal a share is no rule.
+                *name != column && value.number().is_some_and(|number| number.fract() != 0.0) && gives(row, name)
+            });
+            found.extend(others.map(|(name, _)| format!("the column {name}")));
+        }
+    }
+    for (name, grid) in &rules.variants {
+        if grid.rows.iter().any(|row| is_same(&row, true) && gives(row, column)) {
+            found.push(name.clone());
+        }
+    }
+    let is_about = rules.sensitivity_of.as_ref().is_some_and(|(t, c)| *t == entry.result && c == column);
+    if is_about {
+        let entry_keys = ["model", "model_revision", "judge"];
+        for row in &rules.sensitivity.rows {
+            let is_own = entry_keys.iter().all(|name| match (cell.key.get(*name), row.get(*name)) {
+                (Some(own), Some(other)) => own == other,
+                _ => true,
+            });
+            let scope = row.get("scope").map(Datum::text).unwrap_or_default();
+            let is_own_scope =
+                scope.is_empty() || entry.fixed.is_empty() || entry.fixed.values().any(|value| *value == scope);
+            if is_own && is_own_scope && gives(row, "score") {
+                found.extend(row.get("rule").map(Datum::text));
+            }
+        }
+    }
+    found.dedup();
+    let more = found.len().saturating_sub(MOST);
+    found.truncate(MOST);
+    if more > 0 {
+        found.push(format!("{more} more"));
+    }
+    cell.reason = if found.is_empty() {
+        "no other rule that is known gives it".into()
+    } else {
+        format!("published = {}", found.join("; or "))
+    };
+}
