@@ -1,12 +1,14 @@
 //! What is scored: a pipeline as written ([`Pipeline`]) becomes what will be done ([`Plan`]) before any data is opened.
 
+mod gate;
 mod plan;
 mod published;
 mod sample;
 mod sql_file;
 
+pub use gate::{Bound, GateEntry, NO_REGRESSION, PlannedGate};
 pub use plan::{Choices, Plan, PlannedCheck, PlannedFinding, PlannedStep};
-pub use published::{CellAt, CellEntry, PublishedEntry, VariantEntry};
+pub use published::{CellAt, CellEntry, PublishedEntry, SensitivityEntry, VariantEntry};
 pub use sample::{IntervalsEntry, PlannedIntervals, PlannedSample, SampleEntry, SampleKind};
 pub use sql_file::{Output, SqlFile};
 
@@ -65,6 +67,9 @@ pub struct Step {
     /// Runs only if these hold: `protocol`, or a parameter of text type.
     #[serde(default)]
     pub when: BTreeMap<String, String>,
+    /// Left out by `--intervals none`: it says how sure the numbers are, and is none of them.
+    #[serde(default)]
+    pub with_intervals: bool,
 }
 
 /// A query that must return no row.
@@ -146,6 +151,12 @@ pub struct Pipeline {
     /// Other rules by which the numbers could have been made.
     #[serde(default, rename = "variant")]
     pub variants: Vec<VariantEntry>,
+    /// What the numbers would be by other rules, as the table `sensitivity`.
+    #[serde(default)]
+    pub sensitivity: Option<SensitivityEntry>,
+    /// Bounds that a run can be held to.
+    #[serde(default, rename = "gate")]
+    pub gates: Vec<GateEntry>,
     /// The text it was read from.
     #[serde(skip)]
     pub text: String,

@@ -4,7 +4,10 @@ use std::collections::BTreeMap;
 
 use sha2::{Digest, Sha256};
 
-use super::{FindingEntry, Output, Parameter, ParameterEntry, Pipeline, PlannedIntervals, PlannedSample, SqlFile};
+use super::{
+    FindingEntry, Output, Parameter, ParameterEntry, Pipeline, PlannedGate, PlannedIntervals, PlannedSample,
+    SensitivityEntry, SqlFile,
+};
 use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::TableSchema;
@@ -20,6 +23,8 @@ pub struct Choices {
     pub parameters: BTreeMap<String, Parameter>,
     /// Which intervals: `none`, `all`, `default`, or names of samples.
     pub intervals: Option<String>,
+    /// Bounds of gates by their names.
+    pub gates: Vec<(String, Parameter)>,
 }
 
 /// A step that will run.
@@ -80,6 +85,12 @@ pub struct Plan {
     pub samples: Vec<PlannedSample>,
     /// Which intervals are made; what the snapshot says of itself, no part of whether the run is a default one.
     pub intervals: Option<PlannedIntervals>,
+    /// What the table `sensitivity` is made of, where it is.
+    pub sensitivity: Option<SensitivityEntry>,
+    /// The same by other rules, by their names; for the sensitivity only.
+    pub variants: Vec<(String, Plan)>,
+    /// Gates that are shut.
+    pub gates: Vec<PlannedGate>,
     /// SHA-256 of the pipeline's text.
     pub pipeline_sha256: String,
 }
@@ -114,7 +125,16 @@ impl Plan {
             };
             parameters.insert(name.clone(), coerced(name, value, default)?);
         }
-        let steps = planned_steps(assets, pipeline, &protocol, &parameters)?;
+        let intervals = pipeline.planned_intervals(choices.intervals.as_deref())?;
+        let mut steps = planned_steps(assets, pipeline, &protocol, &parameters)?;
+        let is_beside = |name: &str| pipeline.steps.iter().any(|step| step.name == name && step.with_intervals);
+        steps.retain(|step| intervals.is_some() || !is_beside(&step.name));
+        // A variant is planned without intervals, and so without variants of its own.
+        let sensitivity = pipeline.sensitivity.clone().filter(|_| intervals.is_some());
+        let variants = match &sensitivity {
+            Some(_) => pipeline.variants(assets, (&protocol, &parameters))?,
+            None => Vec::new(),
+        };
         let mut checks = Vec::new();
         for check in &pipeline.checks {
             let sql = pipeline.sql(assets, &check.sql)?;
@@ -146,7 +166,10 @@ impl Plan {
             checks,
             findings,
             samples: pipeline.planned_samples(assets)?,
-            intervals: pipeline.planned_intervals(choices.intervals.as_deref())?,
+            intervals,
+            sensitivity,
+            variants,
+            gates: pipeline.planned_gates(assets, &choices.gates)?,
             pipeline_sha256: hex(&Sha256::digest(pipeline.text.as_bytes())),
         };
         plan.is_default &= plan.is_built_in(pipeline);
@@ -169,7 +192,11 @@ impl Plan {
         let steps = self.steps.iter().map(|step| &step.sql);
         let checks = self.checks.iter().map(|check| &check.sql);
         let findings = self.findings.iter().map(|finding| &finding.sql);
-        steps.chain(checks).chain(findings).chain(self.samples.iter().map(|sample| &sample.sql))
+        let gates = self.gates.iter().filter_map(|gate| match gate {
+            PlannedGate::Values { sql, .. } => Some(sql),
+            PlannedGate::NoRegression { .. } => None,
+        });
+        steps.chain(checks).chain(findings).chain(self.samples.iter().map(|sample| &sample.sql)).chain(gates)
     }
 
     /// What `$name` stands for in SQL: the parameters and the protocol.

@@ -96,6 +96,25 @@ pub struct VariantEntry {
     pub set: BTreeMap<String, Parameter>,
 }
 
+/// The numbers by other rules.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct SensitivityEntry {
+    /// The result table.
+    pub table: String,
+    /// Its column that orders it.
+    pub column: String,
+    /// Its columns that are the scope: what is ranked by itself.
+    #[serde(default)]
+    pub scope: Vec<String>,
+    /// Its column that is ranked.
+    pub model: String,
+    /// Its column that counts.
+    pub n: String,
+    /// The step with other aggregations of the same cells: rule, scope, model, model_revision, judge, score, n.
+    pub scores: String,
+}
+
 impl Pipeline {
     /// The plans of the variants that differ from a plan, by name, without intervals.
     pub fn variants(&self, assets: &Assets, plan: (&str, &BTreeMap<String, Parameter>)) -> Result<Vec<(String, Plan)>> {
@@ -106,6 +125,7 @@ impl Pipeline {
                 protocol: Some(variant.protocol.clone().unwrap_or_else(|| protocol.to_owned())),
                 parameters: variant.set.clone(),
                 intervals: Some("none".into()),
+                gates: Vec::new(),
             };
             let planned = Plan::new(assets, self, &choices)?;
             if (planned.protocol.as_str(), &planned.parameters) != (protocol, parameters) {

@@ -25,6 +25,8 @@ pub enum Output {
     Sample,
     /// Figures of a published table with the bounds that its other figures set.
     Consistency,
+    /// Values that a gate holds to its bound.
+    Gate,
 }
 
 /// A parsed file.
@@ -87,9 +89,10 @@ impl SqlFile {
             "lake" => Output::Lake,
             "sample" => Output::Sample,
             "consistency" => Output::Consistency,
+            "gate" => Output::Gate,
             other => {
                 return Err(invalid(1, format!("unknown output `{other}`"))
-                    .hint("view, memory, table, check, finding, explore, filter, lake, sample or consistency"));
+                    .hint("view, memory, table, check, finding, explore, filter, lake, sample, consistency or gate"));
             }
         };
         let key = key.split(',').map(|column| column.trim().to_owned()).collect();

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::grid::{Datum, Grid};
 use super::{Names, Printed, PublishedTable};
+use crate::grid::{Datum, Grid};
 use crate::pipeline::{CellEntry, PublishedEntry};
 
 /// What a comparison finds.

@@ -6,10 +6,10 @@ use std::sync::Arc;
 use arrow::array::{ArrayRef, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow::datatypes::{Field, Schema};
 
-use super::grid::{Datum, Grid};
 use super::{Printed, PublishedTable};
 use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
+use crate::grid::{Datum, Grid};
 use crate::lake::session::{Engine, EngineOptions};
 use crate::pipeline::{Output, SqlFile};
 use crate::score::register_published;

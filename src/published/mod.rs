@@ -3,14 +3,12 @@
 
 mod cells;
 mod consistency;
-mod grid;
 mod printed;
 mod rules;
 mod table;
 
 pub use cells::{Cell, Compared, State, compare};
 pub use consistency::{Checked, Fault, check};
-pub use grid::{Datum, Grid};
 pub use printed::Printed;
 pub use rules::{Rules, explain};
 pub use table::{Names, PublishedTable, entry_for};

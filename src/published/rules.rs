@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::Printed;
 use super::cells::{Cell, State};
-use super::grid::{Datum, Grid};
+use crate::grid::{Datum, Grid};
 use crate::pipeline::PublishedEntry;
 
 /// What else the numbers could have been.

@@ -7,6 +7,7 @@ mod tables;
 pub use second_opinion::{Difference, OpinionTable, Ranked, compare, second_opinion};
 pub(crate) use tables::{PUBLISHED, display_names, register as register_small_tables, register_published};
 
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 use arrow::array::{Array, AsArray, RecordBatch};
@@ -17,10 +18,11 @@ use serde::{Deserialize, Serialize};
 
 use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
+use crate::grid::{Datum, Grid};
 use crate::lake::manifest::Manifest;
 use crate::lake::session::{Engine, EngineOptions};
 use crate::lake::{Lake, PartWriter};
-use crate::pipeline::{Level, Output, Plan, PlannedCheck, PlannedFinding, PlannedStep, SqlFile};
+use crate::pipeline::{Bound, Level, Output, Plan, PlannedCheck, PlannedFinding, PlannedGate, PlannedStep, SqlFile};
 use crate::schema::TableSchema;
 
 /// zstd level of result tables.
@@ -69,6 +71,33 @@ pub struct Finding {
     pub is_told: bool,
 }
 
+/// A value that a gate looked at.
+#[derive(Debug, Clone, PartialEq)]
+pub struct GateValue {
+    /// Of what.
+    pub what: String,
+    /// The value; without one the gate does not hold.
+    pub value: Option<f64>,
+    /// Whether it is on the right side of the bound.
+    pub holds: bool,
+}
+
+impl Scored {
+    /// The values of a gate's query, each against the bound.
+    pub fn gate_values(&self, plan: &Plan, sql: &SqlFile, bound: Bound, limit: f64) -> Result<Vec<GateValue>> {
+        let rows = self.engine.collect(planned(&self.engine, plan, sql)?).map_err(|e| e.with("file", &sql.path))?;
+        let value = |row: &BTreeMap<String, Datum>| {
+            let value = row.get("value").and_then(Datum::number);
+            let holds = value.is_some_and(|value| match bound {
+                Bound::AtLeast => value >= limit,
+                Bound::AtMost => value <= limit,
+            });
+            GateValue { what: row.get("what").map(Datum::text).unwrap_or_default(), value, holds }
+        };
+        Ok(Grid::of(rows.into_iter().map(Ok))?.rows.iter().map(value).collect())
+    }
+}
+
 /// Scores what a manifest names into Parquet files under `dir`: session, steps, checks, findings.
 pub fn score(
     assets: &Assets,
@@ -96,7 +125,8 @@ pub fn score(
     Ok(Scored { tables, findings, engine })
 }
 
-/// The rows of one result table by a plan: the steps up to it run, and nothing is checked or told. `None` if the plan has no such table.
+/// The rows of one result table by a plan: the steps that it needs run, and nothing is checked or told. `None` if the plan has no such
+/// table.
 pub fn result_rows(
     assets: &Assets,
     lake: &Lake,
@@ -111,10 +141,26 @@ pub fn result_rows(
     let engine = Engine::new(assets, options.for_manifest(manifest), &plan.dataset.sql_schema)?;
     engine.register_dataset(&plan.dataset, lake, manifest)?;
     tables::register(assets, &engine, &plan.dataset)?;
-    for step in &plan.steps[..=last] {
+    for step in needed(&plan.steps[..=last]) {
         run_step(&engine, plan, step, dir)?;
     }
     engine.query(&format!("SELECT * FROM {table}")).map(Some)
+}
+
+/// The steps that the last one needs, and it, in order: those whose names stand in the text of one that is needed.
+fn needed(steps: &[PlannedStep]) -> Vec<&PlannedStep> {
+    let mut needed: Vec<&PlannedStep> = Vec::new();
+    for step in steps.iter().rev() {
+        let names = |other: &&PlannedStep| {
+            let mut words = other.sql.text.split(|c: char| !c.is_alphanumeric() && c != '_');
+            words.any(|word| word == step.name)
+        };
+        if needed.is_empty() || needed.iter().any(names) {
+            needed.push(step);
+        }
+    }
+    needed.reverse();
+    needed
 }
 
 /// Plans every step and check of a plan against empty tables: what `scorelake check` does without data.
@@ -138,6 +184,11 @@ pub fn dry_run(assets: &Assets, plan: &Plan, options: EngineOptions) -> Result<(
         let frame = planned(&engine, plan, &sample.sql)?;
         let found: Vec<_> = frame.schema().fields().iter().map(|field| field.name().as_str()).collect();
         sample.require_columns(&found)?;
+    }
+    for gate in &plan.gates {
+        if let PlannedGate::Values { sql, .. } = gate {
+            planned(&engine, plan, sql)?;
+        }
     }
     for finding in &plan.findings {
         let frame = planned(&engine, plan, &finding.sql)?;

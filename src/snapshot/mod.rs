@@ -1,11 +1,13 @@
 //! Snapshots: result tables in a folder named by what they say, so that equal results have equal names anywhere.
 
+mod diff;
 pub mod digest;
 mod manifest;
 mod publish;
 mod read;
 mod verify;
 
+pub use diff::{Difference, Kind, Section, diff};
 pub use manifest::{Input, SnapshotColumn, SnapshotManifest, SnapshotTable};
 pub use publish::{Published, publish, query_digests};
 pub use read::Rows;

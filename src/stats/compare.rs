@@ -162,8 +162,9 @@ fn interval(
 ) -> (Option<(Bounds, &'static str)>, bool) {
     let inside = |bounds: Bounds| comparing.margin.is_some_and(|margin| bounds.low > -margin && bounds.high < margin);
     let Some(acceleration) = acceleration(there.iter().copied()) else {
-        // Differences that are all the same leave nothing to resample.
-        return (None, false);
+        // Differences that are all the same leave nothing to resample: every replicate is what they are.
+        let inside = |difference: &f64| comparing.margin.is_some_and(|margin| difference.abs() < margin);
+        return (None, there.len() > 1 && there.first().is_some_and(inside));
     };
     if there.len() < 2 {
         return (None, false);

@@ -4,6 +4,7 @@
 //! scoring time and comparisons of a snapshot later.
 
 mod compare;
+mod drift;
 mod intervals;
 pub mod normal;
 pub mod paired;
@@ -13,12 +14,15 @@ mod rank_correlation;
 pub mod ranks;
 mod resample;
 mod sample;
+mod sensitivity;
 mod stage;
 mod standings;
 
 pub use compare::{Change, Comparing, Comparison, Verdict, changes, compare};
+pub use drift::{Drift, chance, chi_squared, drift};
 pub use intervals::{Estimated, Interval, estimate, fisher};
 pub use resample::{Bounds, Replicates, Resampling, acceleration, acceleration_of};
-pub use sample::{Entry, Observations, Observed, SampleRows};
-pub use stage::add_tables;
+pub use sample::{Entry, Observations, Observed, SampleRows, side_by_side};
+pub use sensitivity::{AS_SCORED, ByRule, by_rule};
+pub use stage::{Sources, add_tables};
 pub use standings::{Standing, standings};

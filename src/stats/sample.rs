@@ -189,3 +189,45 @@ impl Observations {
         Ok(Self { units: units.into_iter().map(str::to_owned).collect(), columns })
     }
 }
+
+/// What the entries of an earlier snapshot are called beside those of a later one.
+const BEFORE: &str = " before";
+
+/// Sets the columns of an earlier snapshot beside those of a later one, on the later one's units; gives the pairs of entries, the later one
+/// first. `is_same` says whether two places name one sample.
+pub fn side_by_side(
+    later: &[Observations],
+    earlier: &[Observations],
+    is_same: impl Fn(usize, usize) -> bool,
+) -> (Vec<Observations>, Vec<(Entry, Entry)>) {
+    let mut known: BTreeMap<(&Entry, &str), Vec<(&Observations, &Observed)>> = BTreeMap::new();
+    for set in earlier {
+        for column in &set.columns {
+            known.entry((&column.entry, &column.item)).or_default().push((set, column));
+        }
+    }
+    let mut pairs = std::collections::BTreeSet::new();
+    let mut joined = later.to_vec();
+    for set in &mut joined {
+        let mut added = Vec::new();
+        for column in &set.columns {
+            let candidates = known.get(&(&column.entry, column.item.as_str())).into_iter().flatten();
+            let Some((other_set, other)) =
+                candidates.into_iter().find(|(_, other)| is_same(column.sample, other.sample))
+            else {
+                continue;
+            };
+            let mut values = vec![f64::NAN; set.units.len()];
+            for (unit, value) in other_set.units.iter().zip(&other.values) {
+                if let Ok(place) = set.units.binary_search(unit) {
+                    values[place] = *value;
+                }
+            }
+            let entry = Entry { model: column.entry.model.clone() + BEFORE, ..column.entry.clone() };
+            pairs.insert((column.entry.clone(), entry.clone()));
+            added.push(Observed { entry, item: column.item.clone(), sample: column.sample, values });
+        }
+        set.columns.extend(added);
+    }
+    (joined, pairs.into_iter().collect())
+}

@@ -1,28 +1,42 @@
-//! The stage between scoring and the snapshot: intervals and standings become result tables.
+//! The stage between scoring and the snapshot: intervals, standings and sensitivity become result tables.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use arrow::array::{Array, ArrayRef, AsArray, Float64Array, Int64Array, RecordBatch, StringArray};
+use arrow::array::{Array, ArrayRef, AsArray, BooleanArray, Float64Array, Int64Array, RecordBatch, StringArray};
 use arrow::compute::cast;
 use arrow::datatypes::{DataType, Int64Type};
 
 use super::intervals::{Interval, estimate};
 use super::sample::{Entry, SampleRows};
+use super::sensitivity::{ByRule, by_rule};
 use super::standings::{Standing, standings};
 use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
-use crate::lake::PartWriter;
-use crate::lake::session::Engine;
+use crate::grid::Grid;
+use crate::lake::manifest::Manifest;
+use crate::lake::session::{Engine, EngineOptions};
+use crate::lake::{Lake, PartWriter, Staging};
 use crate::pipeline::{Plan, PlannedIntervals, PlannedSample};
 use crate::schema::TableSchema;
-use crate::score::{Scored, ScoredTable};
+use crate::score::{Scored, ScoredTable, result_rows};
 
 const LEVEL: i32 = 3;
 
-/// Adds the tables `intervals` and, where a sample ranks, `standings`.
-pub fn add_tables(assets: &Assets, plan: &Plan, scored: &mut Scored, dir: &Path) -> Result<()> {
+/// Where a run reads from.
+#[derive(Clone, Copy)]
+pub struct Sources<'a> {
+    /// The lake.
+    pub lake: &'a Lake,
+    /// What of it is scored.
+    pub manifest: &'a Manifest,
+    /// How engines run.
+    pub options: EngineOptions,
+}
+
+/// Adds the tables `intervals` and, where the pipeline has them, `standings` and `sensitivity`.
+pub fn add_tables(assets: &Assets, sources: Sources, plan: &Plan, scored: &mut Scored, dir: &Path) -> Result<()> {
     let Some(intervals) = &plan.intervals else { return Ok(()) };
     let wanted = |sample: &&PlannedSample| intervals.samples.contains(&sample.entry.name);
     let chosen: Vec<&PlannedSample> = plan.samples.iter().filter(wanted).collect();
@@ -34,13 +48,35 @@ pub fn add_tables(assets: &Assets, plan: &Plan, scored: &mut Scored, dir: &Path)
     let estimated = estimate(read, intervals)?;
     let rows = interval_columns(estimated.intervals.clone(), intervals);
     scored.tables.push(write(assets, plan, "intervals", rows, dir)?);
-    let Some(ranking) = chosen.iter().find(|sample| sample.entry.ranks) else { return Ok(()) };
-    let with_units: Vec<&PlannedSample> =
-        chosen.iter().copied().filter(|sample| sample.entry.kind.has_units()).collect();
-    let board = board(&scored.engine, ranking)?;
-    let standings = standings(ranking, &estimated.observed, &with_units, &estimated.intervals, &board, intervals);
-    scored.tables.push(write(assets, plan, "standings", standing_columns(standings), dir)?);
+    if let Some(ranking) = chosen.iter().find(|sample| sample.entry.ranks) {
+        let with_units: Vec<&PlannedSample> =
+            chosen.iter().copied().filter(|sample| sample.entry.kind.has_units()).collect();
+        let board = board(&scored.engine, ranking)?;
+        let standings = standings(ranking, &estimated.observed, &with_units, &estimated.intervals, &board, intervals);
+        scored.tables.push(write(assets, plan, "standings", standing_columns(standings), dir)?);
+    }
+    if let Some(entry) = &plan.sensitivity {
+        let grid = |name: &str| Grid::of(scored.engine.query(&format!("SELECT * FROM {name}"))?.into_iter().map(Ok));
+        let (table, scores) = (grid(&entry.table)?, grid(&entry.scores)?);
+        let others = by_variants(assets, sources, plan, &entry.table)?;
+        let rows = sensitivity_columns(by_rule(entry, &table, &others, &scores));
+        scored.tables.push(write(assets, plan, "sensitivity", rows, dir)?);
+    }
     Ok(())
+}
+
+/// A result table by the plan's variants.
+fn by_variants(assets: &Assets, sources: Sources, plan: &Plan, table: &str) -> Result<Vec<(String, Grid)>> {
+    let mut grids = Vec::new();
+    for (name, variant) in &plan.variants {
+        let staging = Staging::private(sources.lake, "sensitivity")?;
+        let rows =
+            result_rows(assets, sources.lake, sources.manifest, variant, sources.options, table, staging.path())?;
+        if let Some(rows) = rows {
+            grids.push((name.clone(), Grid::of(rows.into_iter().map(Ok))?));
+        }
+    }
+    Ok(grids)
 }
 
 /// The rank of every entry of a leaderboard.
@@ -136,6 +172,28 @@ fn standing_columns(mut rows: Vec<Standing>) -> Columns {
         ("share_first", doubles(rows.iter().map(|row| row.ranks.map(|spread| spread.first)))),
         ("rank_group", some_texts(rows.iter().map(|row| row.groups.clone()))),
         ("n", counts(rows.iter().map(|row| i64::try_from(row.n).ok()))),
+        ("model_revision", texts(rows.iter().map(|row| row.entry.model_revision.as_str()))),
+        ("judge", texts(rows.iter().map(|row| row.entry.judge.as_str()))),
+    ]
+}
+
+fn sensitivity_columns(mut rows: Vec<ByRule>) -> Columns {
+    let key = |row: &ByRule| {
+        let Entry { scope, model, model_revision, judge } = row.entry.clone();
+        (scope, judge, row.rule.clone(), row.rank.is_none(), row.rank, model, model_revision)
+    };
+    rows.sort_by_cached_key(key);
+    let change = |row: &ByRule| row.rank_as_scored.zip(row.rank).map(|(before, now)| before - now);
+    vec![
+        ("rule", texts(rows.iter().map(|row| row.rule.as_str()))),
+        ("scope", texts(rows.iter().map(|row| row.entry.scope.as_str()))),
+        ("model", texts(rows.iter().map(|row| row.entry.model.as_str()))),
+        ("score", doubles(rows.iter().map(|row| row.score))),
+        ("rank", counts(rows.iter().map(|row| row.rank))),
+        ("rank_as_scored", counts(rows.iter().map(|row| row.rank_as_scored))),
+        ("places_won", counts(rows.iter().map(change))),
+        ("order_changed", Arc::new(rows.iter().map(|row| Some(row.order_changed)).collect::<BooleanArray>())),
+        ("n", counts(rows.iter().map(|row| row.n))),
         ("model_revision", texts(rows.iter().map(|row| row.entry.model_revision.as_str()))),
         ("judge", texts(rows.iter().map(|row| row.entry.judge.as_str()))),
     ]

@@ -6,7 +6,7 @@ use std::time::Instant;
 
 use clap::ValueEnum;
 
-use super::{Split, parse_fraction, recorded, second_opinion, to_json};
+use super::{Split, gates, parse_fraction, recorded, second_opinion, to_json};
 use crate::cli::Session;
 use crate::cli::output::Outcome;
 use crate::cli::progress::Bar;
@@ -67,6 +67,10 @@ pub(in crate::cli) struct ScoreOptions {
     /// out everything but the scores.
     #[arg(long, env = "SCORELAKE_INTERVALS", value_name = "SPEC")]
     intervals: Option<String>,
+    /// Holds the run to a bound of a gate (a wrong name lists them), such as min_coverage=0.95 or no_regression=ID; a broken one makes the
+    /// exit code 3.
+    #[arg(long = "gate", value_name = "NAME=VALUE", value_parser = parse_parameter)]
+    gates: Vec<(String, Parameter)>,
     /// Another value for a parameter of the pipeline.
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = parse_parameter)]
     set: Vec<(String, Parameter)>,
@@ -143,7 +147,12 @@ impl ScoreOptions {
         Plan::new(
             &session.assets,
             &pipeline,
-            &Choices { protocol: self.protocol.clone(), parameters, intervals: self.intervals.clone() },
+            &Choices {
+                protocol: self.protocol.clone(),
+                parameters,
+                intervals: self.intervals.clone(),
+                gates: self.gates.clone(),
+            },
         )
     }
 }
@@ -197,6 +206,7 @@ pub(super) fn score(
     whole_lake: bool,
     record: &RunRecord,
 ) -> Result<(Published, Outcome)> {
+    let references = gates::references(session, plan)?;
     let staging = Staging::private(lake, "snapshot")?;
     let bar = Bar::steps(session, plan.steps.len() + 1)?;
     let seconds = RefCell::new((Instant::now(), Vec::new()));
@@ -211,12 +221,14 @@ pub(super) fn score(
     session.printer.detail(&format!("seconds: {}", seconds.into_inner().1.join(", ")));
     let mut scored = scored?;
     let since = Instant::now();
-    stats::add_tables(&session.assets, plan, &mut scored, staging.path())?;
+    let sources = stats::Sources { lake, manifest, options: session.engine() };
+    stats::add_tables(&session.assets, sources, plan, &mut scored, staging.path())?;
     session.printer.detail(&format!("seconds: intervals {:.3}", since.elapsed().as_secs_f64()));
     let has_rows = |name: &String| scored.tables.iter().any(|table| table.schema.table == *name && table.rows > 0);
     if !plan.show.iter().any(has_rows) {
         return Err(nothing_to_score(lake, plan));
     }
+    let mut held = gates::values(plan, &scored)?;
     let published = snapshot::publish(lake, &staging, manifest, plan, &scored, whole_lake)?;
     record.set("snapshot", to_json(&published.snapshot.manifest.id))?;
     for finding in scored.findings.iter().filter(|finding| finding.is_told) {
@@ -229,8 +241,12 @@ pub(super) fn score(
     if rejected > 0 {
         session.printer.warn(&format!("{rejected} rejected records of the lake are not in these numbers"));
     }
-    let outcome = if published.status == "partial" { Outcome::Partial } else { Outcome::Complete };
-    Ok((published, outcome))
+    for before in &references {
+        held.push(gates::no_regression(session, &plan.dataset, before, &published.snapshot)?);
+    }
+    let holds = gates::tell(session, &held);
+    let is_whole = published.status != "partial" && holds;
+    Ok((published, if is_whole { Outcome::Complete } else { Outcome::Partial }))
 }
 
 pub(super) fn nothing_to_score(lake: &Lake, plan: &Plan) -> Error {

@@ -1,14 +1,15 @@
-//! `scorelake snapshot ls|show|verify`
+//! `scorelake snapshot ls|show|verify|diff`
 
 use clap::Subcommand;
 
 use super::text_rows::{self, Cell};
-use super::{snapshot_show, target};
+use super::{snapshot_diff, snapshot_show, target};
 use crate::cli::Session;
 use crate::cli::output::Outcome;
 use crate::error::{Error, ErrorKind, Result};
+use crate::pipeline::Pipeline;
 use crate::schema::dataset::Dataset;
-use crate::snapshot::{self, Snapshot};
+use crate::snapshot::{self, Snapshot, SnapshotManifest};
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
@@ -29,6 +30,8 @@ enum Action {
         #[arg(value_name = "DATASET[@ID]")]
         target: String,
     },
+    /// What differs between two snapshots: how they were made, from what, row by row, and whether chance could have done it.
+    Diff(snapshot_diff::Args),
     /// Recompute every digest; all snapshots of the lake without a target.
     Verify {
         /// Dataset id, with @ID for one that is not the latest.
@@ -41,6 +44,7 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
     match &args.action {
         Action::Ls { dataset } => ls(session, dataset.as_deref()),
         Action::Show { target } => snapshot_show::show(session, target),
+        Action::Diff(args) => snapshot_diff::execute(session, args),
         Action::Verify { target } => verify(session, target.as_deref()),
     }
 }
@@ -51,8 +55,9 @@ fn ls(session: &Session, dataset: Option<&str>) -> Result<Outcome> {
         Some(id) => vec![Dataset::find(&session.assets, id)?],
         None => Dataset::all(&session.assets)?,
     };
-    let mut rows: Vec<[Cell; 10]> = Vec::new();
+    let mut rows: Vec<[Cell; 11]> = Vec::new();
     for dataset in datasets {
+        let pipelines = Pipeline::of_dataset(&session.assets, &dataset.id)?;
         for folder in snapshot::folders(&lake, &dataset.id)? {
             let snapshot = match Snapshot::open(folder) {
                 Ok(snapshot) => snapshot,
@@ -63,6 +68,10 @@ fn ls(session: &Session, dataset: Option<&str>) -> Result<Outcome> {
             };
             let manifest = snapshot.manifest;
             let is_latest = snapshot::latest(&lake, &dataset.id, &manifest.protocol)?.as_ref() == Some(&manifest.id);
+            let stale = stale(&pipelines, &manifest);
+            if !stale.is_empty() {
+                session.printer.warn(&format!("{}: {stale}", manifest.id));
+            }
             let parameters: Vec<_> =
                 manifest.parameters.iter().map(|(name, value)| format!("{name}={value}")).collect();
             rows.push([
@@ -73,15 +82,39 @@ fn ls(session: &Session, dataset: Option<&str>) -> Result<Outcome> {
                 manifest.status.into(),
                 manifest.pipeline.into(),
                 u64::from(manifest.metric_version).into(),
+                if stale.is_empty() { "" } else { "stale" }.into(),
                 (manifest.inputs.len() as u64).into(),
                 manifest.tables.iter().map(|table| table.rows).sum::<u64>().into(),
                 parameters.join(" ").into(),
             ]);
         }
     }
-    let names = ["dataset", "id", "protocol", "latest", "status", "pipeline", "metric", "inputs", "rows", "parameters"];
+    let names = [
+        "dataset",
+        "id",
+        "protocol",
+        "latest",
+        "status",
+        "pipeline",
+        "metric",
+        "stale",
+        "inputs",
+        "rows",
+        "parameters",
+    ];
     text_rows::print(session, names, &rows)?;
     Ok(Outcome::Complete)
+}
+
+/// Which metric gives other digits since a snapshot was made; empty if none does.
+fn stale(pipelines: &[Pipeline], manifest: &SnapshotManifest) -> String {
+    match pipelines.iter().find(|pipeline| pipeline.name == manifest.pipeline) {
+        Some(pipeline) if pipeline.metric_version > manifest.metric_version => format!(
+            "stale: made by version {} of the metric {}, which is at version {}; score again",
+            manifest.metric_version, pipeline.name, pipeline.metric_version
+        ),
+        _ => String::new(),
+    }
 }
 
 fn verify(session: &Session, target: Option<&str>) -> Result<Outcome> {

@@ -1,0 +1,239 @@
+//! `scorelake snapshot diff`
+
+use serde_json::{Map, Value, json};
+
+use super::text_rows::{self, Cell};
+use super::{gates, target};
+use crate::cli::Session;
+use crate::cli::output::Outcome;
+use crate::error::{Error, ErrorKind, Result};
+use crate::report::Format;
+use crate::snapshot::{self, Difference, Kind, Section, Snapshot};
+use crate::stats::{self, Comparison, Drift, Verdict};
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Args {
+    /// The earlier one: dataset id, with @ID for a snapshot (an id, a prefix of one, or a protocol).
+    #[arg(value_name = "DATASET[@ID]")]
+    before: String,
+    /// The later one: the same, or an id, a prefix of one, or a protocol.
+    #[arg(value_name = "DATASET[@ID]|ID")]
+    after: String,
+    /// Numbers that are at most so far apart are equal.
+    #[arg(long, value_name = "T", default_value_t = 0.0)]
+    tolerance: f64,
+    /// Digits behind the point to which changes are rounded.
+    #[arg(long, value_name = "N", default_value_t = 6, value_parser = clap::value_parser!(u8).range(0..=15))]
+    digits: u8,
+    /// Only rows of this table.
+    #[arg(long, value_name = "TABLE")]
+    table: Option<String>,
+}
+
+/// Rows of one table that people see without -v.
+const SHOWN: usize = 20;
+
+pub(super) fn execute(session: &Session, args: &Args) -> Result<Outcome> {
+    let (dataset, before) = target::find(session, &args.before)?;
+    let is_dataset = args.after.split('@').next().is_some_and(|name| name == dataset.id);
+    let after = if is_dataset { args.after.clone() } else { format!("{}@{}", dataset.id, args.after) };
+    let after = target::find(session, &after)?.1;
+    if let Some(table) = &args.table {
+        // A table that neither has would never differ.
+        before.table(table).or_else(|_| after.table(table))?;
+    }
+    let mut differences = snapshot::diff(&before, &after, args.tolerance)?;
+    if let Some(table) = &args.table {
+        differences.retain(|difference| difference.what == *table);
+    }
+    let significance = if before.manifest.id == after.manifest.id || args.table.is_some() {
+        Vec::new()
+    } else {
+        match gates::changes(session, &dataset, &before, &after) {
+            Ok(changes) => changes.into_iter().filter(|one| one.n > 0 && one.better + one.worse > 0).collect(),
+            Err(error) => {
+                session.printer.note(&format!("no significance of changes: {}", error.message()));
+                Vec::new()
+            }
+        }
+    };
+    let drift = drift(&before, &after)?;
+    if session.printer.format() == Format::Json {
+        return print_json(session, args, &differences, &significance, &drift);
+    }
+    if differences.is_empty() {
+        session.printer.note("no changes");
+    }
+    print_flat(session, args, &differences, &significance, &drift)?;
+    Ok(Outcome::Complete)
+}
+
+/// How the judge's scores moved, where both snapshots tell of its health.
+fn drift(before: &Snapshot, after: &Snapshot) -> Result<Vec<Drift>> {
+    const TABLE: &str = "judge_health";
+    if before.table(TABLE).is_err() || after.table(TABLE).is_err() || before.manifest.id == after.manifest.id {
+        return Ok(Vec::new());
+    }
+    let grid = |snapshot: &Snapshot| crate::grid::Grid::of(snapshot.rows(TABLE, usize::MAX)?);
+    let mut drift = stats::drift(&grid(before)?, &grid(after)?);
+    drift.retain(|one| one.statistic > 0.0);
+    Ok(drift)
+}
+
+/// A number rounded once to so many digits, without the noise that subtraction leaves.
+fn rounded(number: f64, digits: u8) -> f64 {
+    format!("{number:.*}", usize::from(digits)).parse().unwrap_or(number)
+}
+
+fn print_json(
+    session: &Session,
+    args: &Args,
+    differences: &[Difference],
+    significance: &[Comparison],
+    drift: &[Drift],
+) -> Result<Outcome> {
+    let mut object = Map::new();
+    for section in Section::ALL {
+        let row = |one: &Difference| {
+            json!({
+                "kind": one.kind.name(),
+                "what": one.what,
+                "row": one.row,
+                "column": one.column,
+                "before": one.before,
+                "after": one.after,
+                "change": one.change.map(|change| rounded(change, args.digits)),
+            })
+        };
+        let rows: Vec<Value> = differences.iter().filter(|one| one.section == section).map(row).collect();
+        object.insert(section.name().into(), Value::Array(rows));
+    }
+    let row = |one: &Comparison| {
+        json!({
+            "model": one.a.label(),
+            "scope": one.scope,
+            "item": item(one),
+            "n": one.n,
+            "before": one.mean_b,
+            "after": one.mean_a,
+            "change": one.difference.map(|change| rounded(change, args.digits)),
+            "low": one.bounds.map(|bounds| bounds.low),
+            "high": one.bounds.map(|bounds| bounds.high),
+            "p_holm": one.p_holm,
+            "verdict": verdict(one),
+        })
+    };
+    object.insert("significance".into(), significance.iter().map(row).collect());
+    let row = |one: &Drift| json!({ "row": one.row, "n_before": one.n_before, "n_after": one.n_after, "chi2": one.statistic, "df": one.df, "p_holm": one.p_holm });
+    object.insert("drift".into(), drift.iter().map(row).collect());
+    let text = serde_json::to_string_pretty(&Value::Object(object));
+    let text = text.map_err(|e| Error::new(ErrorKind::Check, e.to_string()).caused_by(e))?;
+    session.printer.bytes(format!("{text}\n").as_bytes())?;
+    Ok(Outcome::Complete)
+}
+
+fn item(one: &Comparison) -> &str {
+    if one.item.is_empty() { &one.sample } else { &one.item }
+}
+
+fn verdict(one: &Comparison) -> &'static str {
+    match one.verdict {
+        Verdict::FirstBetter => "better",
+        Verdict::SecondBetter => "worse",
+        _ => "not separated",
+    }
+}
+
+/// Every difference a row, whatever it is about.
+fn print_flat(
+    session: &Session,
+    args: &Args,
+    differences: &[Difference],
+    significance: &[Comparison],
+    drift: &[Drift],
+) -> Result<()> {
+    let is_table = matches!(session.printer.format(), Format::Table | Format::Markdown);
+    let all = !is_table || session.printer.is_verbose();
+    let shown = |value: &Value| match value {
+        Value::Null => String::new(),
+        Value::String(text) if text.len() == 64 && !all => text[..12].to_owned(),
+        Value::String(text) => text.clone(),
+        Value::Number(number) => match number.as_f64() {
+            Some(number) if is_table => rounded(number, args.digits).to_string(),
+            _ => number.to_string(),
+        },
+        other => other.to_string(),
+    };
+    let mut rows: Vec<[Cell; 8]> = Vec::new();
+    let mut left_out: Vec<(&str, usize)> = Vec::new();
+    for one in differences {
+        let of_table = differences.iter().filter(|other| (other.section, &other.what) == (one.section, &one.what));
+        let many = matches!(one.section, Section::Rows | Section::Ledger | Section::JudgeHealth);
+        let place = left_out.iter().position(|(what, _)| *what == one.what);
+        match place {
+            Some(place) => left_out[place].1 += 1,
+            None => left_out.push((&one.what, 1)),
+        }
+        let seen = left_out.iter().find(|(what, _)| *what == one.what).map_or(0, |(_, seen)| *seen);
+        if !all && many && seen > SHOWN {
+            if seen == SHOWN + 1 {
+                let count = of_table.count();
+                session.printer.note(&format!("{}: {SHOWN} of {count} differences; -v shows all", one.what));
+            }
+            continue;
+        }
+        rows.push([
+            one.section.name().into(),
+            one.kind.name().into(),
+            one.what.as_str().into(),
+            one.row.as_str().into(),
+            one.column.as_str().into(),
+            shown(&one.before).into(),
+            shown(&one.after).into(),
+            one.change.map(|change| rounded(change, args.digits).to_string()).into(),
+        ]);
+    }
+    for one in significance {
+        let number =
+            |value: Option<f64>| value.map_or_else(String::new, |value| rounded(value, args.digits).to_string());
+        let p = if one.p_holm < 0.0001 { "<0.0001".to_owned() } else { format!("{:.4}", one.p_holm) };
+        rows.push([
+            "significance".into(),
+            verdict(one).into(),
+            item(one).into(),
+            format!("{} {}", one.a.label(), one.scope).trim().into(),
+            format!("{} common prompts, p {p}", one.n).into(),
+            number(one.mean_b).into(),
+            number(one.mean_a).into(),
+            number(one.difference).into(),
+        ]);
+    }
+    let told = |one: &&Drift| all || one.p_holm < 0.05;
+    for one in drift.iter().filter(told) {
+        rows.push([
+            "drift".into(),
+            if one.p_holm < 0.05 { "moved" } else { "not separated" }.into(),
+            "scores of the judge".into(),
+            one.row.as_str().into(),
+            format!("chi2 {:.2}, df {}, p {:.4}", one.statistic, one.df, one.p_holm).into(),
+            one.n_before.to_string().into(),
+            one.n_after.to_string().into(),
+            Cell::Empty,
+        ]);
+    }
+    let names = ["section", "kind", "what", "row", "column", "before", "after", "change"];
+    if rows.is_empty() && is_table {
+        return session.printer.bytes(b"no changes\n");
+    }
+    let count = |kind: Kind| differences.iter().filter(|one| one.kind == kind).count();
+    text_rows::print(session, names, &rows)?;
+    if !differences.is_empty() {
+        session.printer.note(&format!(
+            "{} changed, {} added, {} removed",
+            count(Kind::Changed),
+            count(Kind::Added),
+            count(Kind::Removed)
+        ));
+    }
+    Ok(())
+}
