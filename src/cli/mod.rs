@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use self::commands::{
-    check, compare, datasets, export, ingest, run as run_command, schema, score, show, snapshot, sql, stair, synth,
-    verify,
+    agree, check, compare, datasets, export, ingest, run as run_command, schema, score, show, snapshot, sql, stair,
+    synth, verify,
 };
 use self::output::Outcome;
 use self::printer::Printer;
@@ -87,6 +87,8 @@ enum Command {
     Show(show::Args),
     /// Compare two models, or all, on the prompts that both have.
     Compare(compare::Args),
+    /// How far two boards agree on the order of models: Spearman and Kendall with intervals.
+    Agree(agree::Args),
     /// Set a snapshot beside published tables, cell by cell; or check a published table for being consistent in itself.
     Verify(verify::Args),
     /// Ask a question in SQL.
@@ -181,6 +183,7 @@ fn execute(cli: Cli, args: Vec<OsString>, printer: Printer) -> Result<Outcome> {
         Command::Run(args) => run_command::execute(&session, &args),
         Command::Show(args) => show::execute(&session, &args),
         Command::Compare(args) => compare::execute(&session, &args),
+        Command::Agree(args) => agree::execute(&session, &args),
         Command::Verify(args) => verify::execute(&session, &args),
         Command::Sql(args) => sql::execute(&session, &args),
         Command::Export(args) => export::execute(&session, &args),

@@ -46,9 +46,12 @@ pub struct EngineOptions {
 
 /// What a row takes in memory on one side of a join: a key of texts, a hash and a place.
 const JOINED_ROW: u64 = 256;
+/// Batches that a partition is worth: every one of each operator has memory of its own.
+const BATCHES_A_PARTITION: u64 = 8;
 
 impl EngineOptions {
-    /// The options for a dataset of this size: joins of tables that may not fit the memory sort.
+    /// The options for a dataset of this size: joins of tables that may not fit the memory sort, and no more partitions than there is work
+    /// for.
     #[must_use]
     pub fn for_manifest(self, manifest: &Manifest) -> Self {
         let tables: BTreeSet<&String> = manifest.sources.iter().flat_map(|source| source.parts.keys()).collect();
@@ -60,7 +63,13 @@ impl EngineOptions {
         let mut sizes: Vec<u64> = tables.iter().map(rows).collect();
         sizes.sort_unstable();
         let smaller = sizes.iter().rev().nth(1).copied().unwrap_or(0);
-        Self { merge_joins: smaller.saturating_mul(JOINED_ROW) > self.memory as u64, ..self }
+        let batches = sizes.iter().sum::<u64>() / self.batch_size.max(1) as u64;
+        let worth = usize::try_from(batches / BATCHES_A_PARTITION).unwrap_or(usize::MAX);
+        Self {
+            threads: self.threads.min(worth.max(1)),
+            merge_joins: smaller.saturating_mul(JOINED_ROW) > self.memory as u64,
+            ..self
+        }
     }
 }
 

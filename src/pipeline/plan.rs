@@ -187,16 +187,12 @@ impl Plan {
         self.queries().filter(|sql| !is_embedded(&sql.path, &sql.text))
     }
 
-    /// Every query that will run.
+    /// Every query that numbers come from; gates only look at them.
     pub fn queries(&self) -> impl Iterator<Item = &SqlFile> {
         let steps = self.steps.iter().map(|step| &step.sql);
         let checks = self.checks.iter().map(|check| &check.sql);
         let findings = self.findings.iter().map(|finding| &finding.sql);
-        let gates = self.gates.iter().filter_map(|gate| match gate {
-            PlannedGate::Values { sql, .. } => Some(sql),
-            PlannedGate::NoRegression { .. } => None,
-        });
-        steps.chain(checks).chain(findings).chain(self.samples.iter().map(|sample| &sample.sql)).chain(gates)
+        steps.chain(checks).chain(findings).chain(self.samples.iter().map(|sample| &sample.sql))
     }
 
     /// What `$name` stands for in SQL: the parameters and the protocol.

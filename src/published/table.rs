@@ -136,14 +136,19 @@ pub fn entry_for(pipeline: &Pipeline, table: &PublishedTable, board: &[&str]) ->
 pub struct Names(BTreeMap<String, BTreeSet<String>>);
 
 impl Names {
-    /// The names on boards that `data/models.csv` has, those of the entry, and those of a mapping file with the columns `published`
-    /// and `ours`.
-    pub fn load(assets: &Assets, dataset: &str, entry: &PublishedEntry, file: Option<&Path>) -> Result<Self> {
+    /// The names on boards that `data/models.csv` has, further ones, and those of a mapping file with the columns `published` and
+    /// `ours`.
+    pub fn load(
+        assets: &Assets,
+        dataset: &str,
+        further: &BTreeMap<String, String>,
+        file: Option<&Path>,
+    ) -> Result<Self> {
         let mut names = Self::default();
         for (model, shown) in display_names(assets, dataset)? {
             names.add(&shown, &model);
         }
-        entry.names.iter().for_each(|(published, ours)| names.add(published, ours));
+        further.iter().for_each(|(published, ours)| names.add(published, ours));
         let Some(path) = file else { return Ok(names) };
         let table = PublishedTable::load(assets, &path.to_string_lossy())?;
         for row in &table.rows {

@@ -25,13 +25,14 @@ fn error(work: &Workdir, args: &[&str], code: i32) -> String {
 fn run_prints_the_board_on_stdout_and_the_rest_on_stderr() {
     let work = Workdir::new();
     let samples = project().join("data/samples/qwen-image-bench");
-    let ran = work.run(&["run", "qwen-image-bench", samples.to_str().unwrap()]).expect(0);
+    let line = ["run", "qwen-image-bench", samples.to_str().unwrap(), "--intervals", "default"];
+    let ran = work.run(&line).expect(0);
     insta::assert_snapshot!("run_board", ran.stdout);
     let told = ran.stderr.replace(project().to_string_lossy().as_ref(), "PROJECT");
     insta::assert_snapshot!("run_notes", told);
     // F01: no terminal, no escape codes, no carriage returns.
     assert!(!told.contains(['\r', '\u{1b}']));
-    let quiet = work.run(&["run", "qwen-image-bench", samples.to_str().unwrap(), "-q"]).expect(0);
+    let quiet = work.run(&[&line[..], &["-q"]].concat()).expect(0);
     assert_eq!((quiet.stdout, quiet.stderr.as_str()), (ran.stdout, ""));
 }
 

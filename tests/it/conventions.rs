@@ -50,7 +50,8 @@ fn files_are_short_and_say_what_they_are_for() {
 #[test]
 fn imports_follow_the_data() {
     const STAGES: [&str; 7] = ["source", "ingest", "lake", "score", "stats", "snapshot", "report"];
-    const BASE: [&str; 8] = ["assets", "correlation", "error", "exact", "pipeline", "python", "random", "schema"];
+    const BASE: [&str; 9] =
+        ["assets", "correlation", "error", "exact", "grid", "pipeline", "python", "random", "schema"];
     let place = |name: &str| STAGES.iter().position(|stage| *stage == name);
     for path in files("src", "rs") {
         let name = relative(&path);
@@ -94,14 +95,16 @@ fn every_sql_file_is_used_and_ordered() {
             used.extend(pipeline.findings.iter().map(|finding| format!("sql/{}", finding.sql)));
             used.extend(pipeline.checks.iter().map(|check| format!("sql/{}", check.sql)));
             used.extend(pipeline.samples.iter().map(|sample| format!("sql/{}", sample.sql)));
+            used.extend(pipeline.gates.iter().map(|gate| format!("sql/{}", gate.sql)));
         }
         used.extend(assets.list(&format!("sql/{}/lake", dataset.sql_schema), "sql").unwrap());
     }
+    used.extend(assets.list("sql/consistency", "sql").unwrap());
     let there: BTreeSet<String> = files("sql", "sql").iter().map(|path| relative(path)).collect();
     assert_eq!(there, used, "files in sql/ and files that something names");
     for path in &there {
         let file = SqlFile::parse(path, assets.text(path).unwrap()).unwrap();
-        if matches!(file.output, Output::Table | Output::Check | Output::Explore | Output::Finding) {
+        if matches!(file.output, Output::Table | Output::Check | Output::Explore | Output::Finding | Output::Gate) {
             let order = file.text.rsplit("ORDER BY").next().unwrap();
             assert!(!order.contains("FROM"), "{path} does not end in ORDER BY");
             for column in &file.key {
@@ -134,6 +137,7 @@ fn every_result_table_has_a_schema_and_the_other_way_round() {
         for pipeline in &pipelines {
             outputs.extend(pipeline.intervals.as_ref().map(|_| "intervals".to_owned()));
             outputs.extend(pipeline.samples.iter().find(|sample| sample.ranks).map(|_| "standings".to_owned()));
+            outputs.extend(pipeline.sensitivity.as_ref().map(|_| "sensitivity".to_owned()));
         }
         let schemas: BTreeSet<String> = TableSchema::load_all(&assets, &dataset.id)
             .unwrap()

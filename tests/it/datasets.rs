@@ -49,7 +49,7 @@ pub(crate) fn run_all(work: &Workdir) {
 fn what_a_run_prints() {
     for case in RUNS.into_iter().skip(1) {
         let work = Workdir::new();
-        let ran = run(&work, case, &[]).expect(0);
+        let ran = run(&work, case, &["--intervals", "default"]).expect(0);
         let checked = work.run(&["check", case.0]).expect(0);
         assert!(checked.stdout.contains("the same to 1e-9"), "{}", checked.stdout);
         let notes = ran.stderr.replace(&project().to_string_lossy().into_owned(), "PROJECT");
@@ -65,7 +65,7 @@ fn the_same_bytes_whatever_the_threads_and_the_order() {
     for case in RUNS.into_iter().skip(1) {
         let (dataset, inputs, options) = case;
         let one = Workdir::new();
-        run(&one, case, &["--threads", "1", "--batch-size", "5", "-q"]).expect(0);
+        run(&one, case, &["--threads", "1", "--batch-size", "5", "--intervals", "all", "-q"]).expect(0);
         let many = Workdir::new();
         let mut files: Vec<String> = Vec::new();
         for input in inputs {
@@ -83,7 +83,7 @@ fn the_same_bytes_whatever_the_threads_and_the_order() {
             let args = [&["ingest", dataset, file.as_str(), "-q", "--threads", "3"], options].concat();
             many.run(&args).expect(0);
         }
-        many.run(&["score", dataset, "--threads", "7", "--batch-size", "13", "-q"]).expect(0);
+        many.run(&["score", dataset, "--threads", "64", "--batch-size", "13", "--intervals", "all", "-q"]).expect(0);
         let snapshots = |work: &Workdir| {
             let mut files = tree(&work.path("lake/snapshots"));
             // The manifest also names inputs in the order of their keys, which holds paths.
@@ -136,16 +136,16 @@ fn published_figures_stand_in_sql() {
     for schema in TableSchema::load_all(&Assets::embedded(), "published").unwrap() {
         let row =
             work.row(&format!("SELECT count(*) AS n, count(source) AS with_source FROM published.{}", schema.table));
-        assert!(row["n"].as_i64().unwrap() > 5, "{}", schema.table);
+        assert!(row["n"].as_i64().unwrap() > 0, "{}", schema.table);
         assert_eq!(row["n"], row["with_source"], "{}", schema.table);
+        // Told in the text and a figure of the paper, not in a table.
+        if ["magicdata340k_artifact_rates", "magicdata340k_figure_shares"].contains(&schema.table.as_str()) {
+            continue;
+        }
         let Some(copy) = super::util::shared("published").map(|folder| folder.join(format!("{}.csv", schema.table)))
         else {
             continue;
         };
-        // Rates by generator are told in the text of the paper, not in a table.
-        if schema.table == "magicdata340k_artifact_rates" {
-            continue;
-        }
         let ours = std::fs::read_to_string(project().join(format!("data/published/{}.csv", schema.table))).unwrap();
         let theirs = std::fs::read_to_string(copy).unwrap();
         let cut = |line: &str| line.rsplit_once(',').map(|(rest, _)| rest.to_owned());

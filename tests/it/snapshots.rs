@@ -29,14 +29,14 @@ fn made(work: &Workdir, rows: &str) -> String {
 /// The snapshot's id and table files after a run in a lake of its own.
 fn snapshot(work: &Workdir, lake: &str, args: &[&str]) -> (String, Vec<(String, Vec<u8>)>) {
     let mut all = SCORING.to_vec();
-    all.extend(["--lake", lake, "-q"]);
+    all.extend(["--lake", lake, "-q", "--intervals", "default"]);
     all.extend(args);
     work.run(&all).expect(0);
     let root = work.path(lake).join("snapshots/qwen-image-bench");
     let id = std::fs::read_to_string(root.join("LATEST-official")).unwrap().trim().to_owned();
     let mut files = tree(&root.join(&id));
     files.retain(|(name, _)| name != "manifest.json");
-    assert_eq!(files.len(), 9);
+    assert_eq!(files.len(), 13);
     (id, files)
 }
 
@@ -107,7 +107,8 @@ fn parameters_and_protocol_are_part_of_the_id() {
     assert!(again.stderr.contains("the same as one that was there"), "{}", again.stderr);
     let ids: Vec<_> =
         work.json(&["snapshot", "ls"]).as_array().unwrap().iter().map(|row| row["id"].to_string()).collect();
-    assert_eq!(ids.len(), 3);
+    // With intervals and without, by another parameter, and strict.
+    assert_eq!(ids.len(), 4);
 }
 
 #[test]
@@ -118,7 +119,7 @@ fn every_flipped_byte_is_found() {
     work.run(&["snapshot", "verify", "qwen-image-bench"]).expect(0);
     let dir = work.path("lake/snapshots/qwen-image-bench").join(&id);
     let files = tree(&dir);
-    assert_eq!(files.len(), 10);
+    assert_eq!(files.len(), 14);
     for (name, bytes) in &files {
         for place in [0, bytes.len() / 3, bytes.len() / 2, bytes.len() - 2] {
             let mut changed = bytes.clone();
@@ -148,7 +149,7 @@ fn every_flipped_byte_is_found() {
     let ran = work.run(&["snapshot", "verify"]).expect(1);
     assert!(ran.stdout.contains("ledger.parquet"), "{}", ran.stdout);
     // A damaged snapshot of the same id is not taken for the result of a new run.
-    let ran = work.run(&["score", "qwen-image-bench"]).expect(1);
+    let ran = work.run(&["score", "qwen-image-bench", "--intervals", "default"]).expect(1);
     assert!(ran.stderr.contains("its bytes are not what it says"), "{}", ran.stderr);
 }
 

@@ -58,7 +58,7 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
     };
     let pairs = pairs(&samples, a, b, args.scope.as_deref())?;
     if let Some(most) = args.changes {
-        let (place, item) = item(&samples, args.item.as_deref())?;
+        let (place, item) = samples.item(args.item.as_deref())?;
         let changes = largest(&samples, &pairs, place, &item, most);
         print_changes(session, &changes)?;
         return Ok(Outcome::Complete);
@@ -76,7 +76,7 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
         pairs[0].1.label()
     ));
     print(session, &comparisons, args.margin)?;
-    let (place, item) = item(&samples, None)?;
+    let (place, item) = samples.item(None)?;
     let told = largest(&samples, &pairs, place, &item, TOLD);
     if !told.is_empty() {
         let one = |change: &Change| format!("{} ({:+.2})", change.unit, change.a - change.b);
@@ -124,25 +124,8 @@ fn require_scope(samples: &SnapshotSamples, scope: Option<&str>) -> Result<()> {
     }
 }
 
-/// The sample and item of a name; without a name what orders the board, or the first item where nothing does.
-fn item(samples: &SnapshotSamples, name: Option<&str>) -> Result<(usize, String)> {
-    let columns = || samples.observations.iter().flat_map(|set| &set.columns);
-    let Some(name) = name else {
-        let place = samples.ranking();
-        let first = columns().filter(|column| column.sample == place).map(|column| column.item.clone()).min();
-        return Ok((place, first.unwrap_or_default()));
-    };
-    if let Some(column) = columns().find(|column| column.item == name) {
-        return Ok((column.sample, name.to_owned()));
-    }
-    let mut items: Vec<&str> = columns().map(|column| column.item.as_str()).filter(|item| !item.is_empty()).collect();
-    items.sort_unstable();
-    items.dedup();
-    Err(Error::new(ErrorKind::Usage, format!("no item `{name}`")).hint(format!("there are {}", items.join(", "))))
-}
-
 fn all_pairs(session: &Session, samples: &SnapshotSamples, args: &Args, comparing: Comparing) -> Result<Outcome> {
-    let (place, item) = item(samples, args.item.as_deref())?;
+    let (place, item) = samples.item(args.item.as_deref())?;
     require_scope(samples, args.scope.as_deref())?;
     // Only what is compared: the item's columns of one sample, the best first.
     let mut observations = samples.observations.clone();

@@ -74,7 +74,9 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
         }
         let rubric = Rubric::load(&session.assets, &dataset.id)?;
         let pipeline = Pipeline::load(&session.assets, &dataset.id)?;
-        let plan = Plan::new(&session.assets, &pipeline, &Choices::default())?;
+        // The queries that the snapshot had: without intervals there are fewer.
+        let intervals = snapshot.manifest.intervals.is_none().then(|| "none".to_owned());
+        let plan = Plan::new(&session.assets, &pipeline, &Choices { intervals, ..Choices::default() })?;
         tell(export::official(&snapshot, &plan, &rubric, to(path))?);
     }
     session.printer.detail(&format!("snapshot {}", snapshot.manifest.id));

@@ -1,5 +1,6 @@
 //! One file a command: clap's `Args` and `execute`.
 
+pub(super) mod agree;
 mod board;
 pub(super) mod check;
 pub(super) mod compare;
@@ -18,6 +19,7 @@ mod snapshot_diff;
 mod snapshot_show;
 pub(super) mod sql;
 pub(super) mod stair;
+mod subset;
 pub(super) mod synth;
 mod target;
 mod text_rows;

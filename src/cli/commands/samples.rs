@@ -133,4 +133,22 @@ impl SnapshotSamples {
         }
         Ok(found)
     }
+
+    /// The sample and item of a name; without a name what orders the board, or the first item where nothing does.
+    pub(super) fn item(&self, name: Option<&str>) -> Result<(usize, String)> {
+        let columns = || self.observations.iter().flat_map(|set| &set.columns);
+        let Some(name) = name else {
+            let place = self.ranking();
+            let first = columns().filter(|column| column.sample == place).map(|column| column.item.clone()).min();
+            return Ok((place, first.unwrap_or_default()));
+        };
+        if let Some(column) = columns().find(|column| column.item == name) {
+            return Ok((column.sample, name.to_owned()));
+        }
+        let mut items: Vec<&str> =
+            columns().map(|column| column.item.as_str()).filter(|item| !item.is_empty()).collect();
+        items.sort_unstable();
+        items.dedup();
+        Err(Error::new(ErrorKind::Usage, format!("no item `{name}`")).hint(format!("there are {}", items.join(", "))))
+    }
 }

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use super::{board, target};
+use super::{board, subset, target};
 use crate::cli::Session;
 use crate::cli::output::Outcome;
 use crate::error::Result;
@@ -20,9 +20,18 @@ pub(in crate::cli) struct Args {
     /// Rows at most; 100 in tables for people, all otherwise.
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
+    /// The board over the prompts that every model of it has, instead of a table.
+    #[arg(long, conflicts_with_all = ["table", "limit"])]
+    common: bool,
+    /// The board over prompts whose every part was judged, instead of a table.
+    #[arg(long, conflicts_with_all = ["table", "limit"])]
+    complete_only: bool,
 }
 
 pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome> {
+    if args.common || args.complete_only {
+        return subset::print(session, &args.target, args.common, args.complete_only);
+    }
     let (dataset, snapshot) = target::find(session, &args.target)?;
     let shows = Pipeline::of_dataset(&session.assets, &dataset.id)?.into_iter().flat_map(|pipeline| pipeline.show);
     let shows: Vec<String> = shows.collect();

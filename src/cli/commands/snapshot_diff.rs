@@ -2,6 +2,7 @@
 
 use serde_json::{Map, Value, json};
 
+use super::samples::pipeline_of;
 use super::text_rows::{self, Cell};
 use super::{gates, target};
 use crate::cli::Session;
@@ -31,7 +32,7 @@ pub(in crate::cli) struct Args {
 }
 
 /// Rows of one table that people see without -v.
-const SHOWN: usize = 20;
+const SHOWN: usize = 8;
 
 pub(super) fn execute(session: &Session, args: &Args) -> Result<Outcome> {
     let (dataset, before) = target::find(session, &args.before)?;
@@ -64,7 +65,8 @@ pub(super) fn execute(session: &Session, args: &Args) -> Result<Outcome> {
     if differences.is_empty() {
         session.printer.note("no changes");
     }
-    print_flat(session, args, &differences, &significance, &drift)?;
+    let boards = pipeline_of(session, &after)?.show;
+    print_flat(session, args, &boards, (&differences, &significance, &drift))?;
     Ok(Outcome::Complete)
 }
 
@@ -148,9 +150,8 @@ fn verdict(one: &Comparison) -> &'static str {
 fn print_flat(
     session: &Session,
     args: &Args,
-    differences: &[Difference],
-    significance: &[Comparison],
-    drift: &[Drift],
+    boards: &[String],
+    (differences, significance, drift): (&[Difference], &[Comparison], &[Drift]),
 ) -> Result<()> {
     let is_table = matches!(session.printer.format(), Format::Table | Format::Markdown);
     let all = !is_table || session.printer.is_verbose();
@@ -165,24 +166,9 @@ fn print_flat(
         other => other.to_string(),
     };
     let mut rows: Vec<[Cell; 8]> = Vec::new();
-    let mut left_out: Vec<(&str, usize)> = Vec::new();
-    for one in differences {
-        let of_table = differences.iter().filter(|other| (other.section, &other.what) == (one.section, &one.what));
-        let many = matches!(one.section, Section::Rows | Section::Ledger | Section::JudgeHealth);
-        let place = left_out.iter().position(|(what, _)| *what == one.what);
-        match place {
-            Some(place) => left_out[place].1 += 1,
-            None => left_out.push((&one.what, 1)),
-        }
-        let seen = left_out.iter().find(|(what, _)| *what == one.what).map_or(0, |(_, seen)| *seen);
-        if !all && many && seen > SHOWN {
-            if seen == SHOWN + 1 {
-                let count = of_table.count();
-                session.printer.note(&format!("{}: {SHOWN} of {count} differences; -v shows all", one.what));
-            }
-            continue;
-        }
-        rows.push([
+    let is_of_rows = |one: &&Difference| matches!(one.section, Section::Rows | Section::Ledger | Section::JudgeHealth);
+    let row = |one: &Difference| -> [Cell; 8] {
+        [
             one.section.name().into(),
             one.kind.name().into(),
             one.what.as_str().into(),
@@ -191,8 +177,9 @@ fn print_flat(
             shown(&one.before).into(),
             shown(&one.after).into(),
             one.change.map(|change| rounded(change, args.digits).to_string()).into(),
-        ]);
-    }
+        ]
+    };
+    rows.extend(differences.iter().filter(|one| !is_of_rows(one)).map(row));
     for one in significance {
         let number =
             |value: Option<f64>| value.map_or_else(String::new, |value| rounded(value, args.digits).to_string());
@@ -220,6 +207,22 @@ fn print_flat(
             one.n_after.to_string().into(),
             Cell::Empty,
         ]);
+    }
+    // What a board says comes before what it is made of.
+    let mut tables: Vec<&str> = Vec::new();
+    for one in differences.iter().filter(is_of_rows) {
+        if !tables.contains(&one.what.as_str()) {
+            tables.push(&one.what);
+        }
+    }
+    tables.sort_by_key(|table| boards.iter().position(|board| board == table).unwrap_or(boards.len()));
+    for table in tables {
+        let own: Vec<&Difference> = differences.iter().filter(is_of_rows).filter(|one| one.what == table).collect();
+        let most = if all { own.len() } else { SHOWN };
+        rows.extend(own.iter().take(most).map(|one| row(one)));
+        if own.len() > most {
+            session.printer.note(&format!("{table}: {most} of {} differences; -v shows all", own.len()));
+        }
     }
     let names = ["section", "kind", "what", "row", "column", "before", "after", "change"];
     if rows.is_empty() && is_table {

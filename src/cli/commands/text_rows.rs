@@ -58,6 +58,12 @@ pub(super) fn print_rows(session: &Session, names: &[&str], rows: &[impl AsRef<[
     session.printer.rows(&schema, &[batch], false)
 }
 
+/// The same, without revisions and judges that are empty in every row.
+pub(super) fn print_hiding(session: &Session, names: &[&str], rows: &[impl AsRef<[Cell]>]) -> Result<()> {
+    let (schema, batch) = table(names, rows)?;
+    session.printer.rows(&schema, &[batch], true)
+}
+
 /// Rows as a batch.
 pub(super) fn table(names: &[&str], rows: &[impl AsRef<[Cell]>]) -> Result<(SchemaRef, RecordBatch)> {
     let rows: Vec<&[Cell]> = rows.iter().map(AsRef::as_ref).collect();

@@ -127,7 +127,7 @@ fn beside_snapshot(
         let board: Vec<&str> =
             board.iter().flat_map(|(_, schema)| &schema.columns).map(|column| column.name.as_str()).collect();
         let entry = published::entry_for(&pipeline, table, &board)?;
-        let names = Names::load(&session.assets, &dataset.id, &entry, args.names.as_deref())?;
+        let names = Names::load(&session.assets, &dataset.id, &entry.names, args.names.as_deref())?;
         let ours = Grid::of(snapshot.rows(&entry.result, usize::MAX)?)?;
         let mut compared = published::compare(table, &entry, &ours, &names, args.tolerance);
         if compared.cells.iter().any(|cell| cell.state == State::Differs) {
