@@ -25,7 +25,7 @@ const DATASET: &str = "qwen-image-bench";
 
 fn generator(rows: u64, noise: f64) -> Generator {
     let models = (0..18).map(|number| format!("Model-{number}")).collect();
-    let options = Options { rows, models, english: false, noise, seed: 1, think_chars: 1800 };
+    let options = Options { rows, models, english: false, noise, seed: 1, think_chars: 1800, gap: None };
     Generator::new(&Assets::embedded(), options, None).unwrap()
 }
 

@@ -31,6 +31,8 @@ pub struct Options {
     pub seed: u64,
     /// Characters of reasoning a reply.
     pub think_chars: usize,
+    /// How far each model's skill is below that of the one before it, the first one's being 0.7; drawn by the seed if `None`.
+    pub gap: Option<f64>,
 }
 
 /// A prompt's metadata.
@@ -217,7 +219,10 @@ impl Generator {
 
     /// The judge answers on every facet of the pillar: N/A for most that the prompt does not ask for.
     fn reply(&self, pillar: &str, listed: &[&str], model: u64, mut random: Random) -> noise::Reply {
-        let skill = 0.35 + 0.5 * Random::at(self.options.seed, &[SKILL, model]).unit();
+        let skill = match self.options.gap {
+            Some(gap) => (0.7 - gap * model as f64).clamp(0.0, 1.0),
+            None => 0.35 + 0.5 * Random::at(self.options.seed, &[SKILL, model]).unit(),
+        };
         let mut cells = Vec::new();
         for facet in self.rubric.facets.iter().filter(|facet| facet.pillar == pillar) {
             let is_judged = listed.contains(&facet.facet.as_str()) || random.unit() < 0.15;

@@ -12,6 +12,8 @@ mod bad_input;
 mod cases;
 /// Commands, formats, exit codes, and the texts of the mistakes people make.
 mod command_line;
+/// Comparisons, published figures, differences and gates.
+mod comparing;
 /// Documents and folders agree with the code.
 mod conventions;
 /// Agreement with human scores: coefficients and fits against exact references.
@@ -48,6 +50,8 @@ mod repeats;
 mod second_opinion;
 /// The same snapshot for other threads, batch sizes, orders and splits; digests; verify.
 mod snapshots;
+/// Intervals, tests and ranks against independent values, and what they promise.
+mod statistics;
 /// Q5: what the strict reading makes of a reply, rule by rule, worked out by hand.
 mod strict;
 /// Made data: the same bytes for the same seed, and the samples.

@@ -29,6 +29,9 @@ pub(super) struct Args {
     /// Characters of reasoning in a reply.
     #[arg(long, default_value_t = 1800)]
     think_chars: usize,
+    /// How far each model's skill is below that of the one before it, 0 to 1; 0 makes all equal. Drawn by the seed if absent.
+    #[arg(long, value_name = "X", value_parser = parse_fraction)]
+    gap: Option<f64>,
     /// A bench_metadata.json to take IDs and facets from.
     #[arg(long, value_name = "FILE")]
     metadata: Option<PathBuf>,
@@ -51,6 +54,7 @@ pub(super) fn execute(session: &Session, args: &Args) -> Result<Outcome> {
         noise: args.noise,
         seed: args.seed,
         think_chars: args.think_chars,
+        gap: args.gap,
     };
     let generator = Generator::new(&session.assets, options, args.metadata.as_deref())?;
     if let Some(path) = &args.metadata_out {
