@@ -36,7 +36,14 @@ pub struct Sources<'a> {
 }
 
 /// Adds the tables `intervals` and, where the pipeline has them, `standings` and `sensitivity`.
-pub fn add_tables(assets: &Assets, sources: Sources, plan: &Plan, scored: &mut Scored, dir: &Path) -> Result<()> {
+pub fn add_tables(
+    assets: &Assets,
+    sources: Sources,
+    plan: &Plan,
+    scored: &mut Scored,
+    dir: &Path,
+    step_done: &dyn Fn(&str),
+) -> Result<()> {
     let Some(intervals) = &plan.intervals else { return Ok(()) };
     let wanted = |sample: &&PlannedSample| intervals.samples.contains(&sample.entry.name);
     let chosen: Vec<&PlannedSample> = plan.samples.iter().filter(wanted).collect();
@@ -55,12 +62,14 @@ pub fn add_tables(assets: &Assets, sources: Sources, plan: &Plan, scored: &mut S
         let standings = standings(ranking, &estimated.observed, &with_units, &estimated.intervals, &board, intervals);
         scored.tables.push(write(assets, plan, "standings", standing_columns(standings), dir)?);
     }
+    step_done("intervals");
     if let Some(entry) = &plan.sensitivity {
         let grid = |name: &str| Grid::of(scored.engine.query(&format!("SELECT * FROM {name}"))?.into_iter().map(Ok));
         let (table, scores) = (grid(&entry.table)?, grid(&entry.scores)?);
         let others = by_variants(assets, sources, plan, &entry.table)?;
         let rows = sensitivity_columns(by_rule(entry, &table, &others, &scores));
         scored.tables.push(write(assets, plan, "sensitivity", rows, dir)?);
+        step_done("sensitivity");
     }
     Ok(())
 }

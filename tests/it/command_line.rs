@@ -32,6 +32,8 @@ fn run_prints_the_board_on_stdout_and_the_rest_on_stderr() {
     insta::assert_snapshot!("run_notes", told);
     // F01: no terminal, no escape codes, no carriage returns.
     assert!(!told.contains(['\r', '\u{1b}']));
+    let compared = work.run(&["compare", "qwen-image-bench", "--all"]).expect(0);
+    insta::assert_snapshot!("compare_all", compared.stdout + "\n" + &compared.stderr);
     let quiet = work.run(&[&line[..], &["-q"]].concat()).expect(0);
     assert_eq!((quiet.stdout, quiet.stderr.as_str()), (ran.stdout, ""));
 }

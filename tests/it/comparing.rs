@@ -297,6 +297,10 @@ fn real_files_against_published_figures() {
         cells.iter().filter(|cell| cell["state"] == "match").map(|cell| cell["printed"].as_str().unwrap()).collect();
     assert_eq!(compared, ["85.17", "0.82", "50"]);
     assert!(cells.iter().all(|cell| cell["state"] != "differs"));
+    let readme = std::fs::read_to_string(project().join("README.md")).unwrap();
+    for line in work.run(&["verify", "fager"]).expect(0).stderr.lines().filter(|line| line.contains("figures match")) {
+        assert!(readme.contains(line), "README's example lacks: {line}");
+    }
 }
 
 /// F07, F08, F09: a snapshot with itself, a table that only one has, and changes without the noise of subtraction.

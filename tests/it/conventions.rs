@@ -175,7 +175,7 @@ fn tables_in_documents_equal_the_folders() {
 #[test]
 fn readme_shows_what_a_run_prints() {
     let readme = std::fs::read_to_string(project().join("README.md")).unwrap();
-    for golden in ["run_board", "run_notes"] {
+    for golden in ["run_board", "run_notes", "compare_all"] {
         let path = project().join(format!("tests/it/snapshots/it__command_line__{golden}.snap"));
         let text = std::fs::read_to_string(path).unwrap();
         let shown = text.splitn(3, "---\n").nth(2).unwrap().replace("PROJECT/", "");

@@ -147,8 +147,9 @@ fn c19_pairing_decides() {
 fn intervals_hold_what_they_promise() {
     const SAMPLES: usize = 4_000;
     const UNITS: usize = 200;
+    type Shape = (&'static str, f64, fn(f64) -> f64);
     // Cells of 0, 60 and 100 as judges give them, and a skewed score.
-    let shapes: [(&str, f64, fn(f64) -> f64); 2] = [
+    let shapes: [Shape; 2] = [
         ("judged", 0.3 * 60.0 + 0.45 * 100.0, |u| {
             if u < 0.25 {
                 0.0
@@ -181,7 +182,6 @@ fn intervals_hold_what_they_promise() {
         for (method, held) in ["percentile", "bca"].into_iter().zip(held) {
             let share = held as f64 / SAMPLES as f64;
             assert!((0.93..=0.97).contains(&share), "{name} {method}: {share}");
-            println!("{name} {method}: {share}");
         }
     }
 }

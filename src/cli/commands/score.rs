@@ -208,7 +208,8 @@ pub(super) fn score(
 ) -> Result<(Published, Outcome)> {
     let references = gates::references(session, plan)?;
     let staging = Staging::private(lake, "snapshot")?;
-    let bar = Bar::steps(session, plan.steps.len() + 1)?;
+    let beside = usize::from(plan.intervals.is_some()) + usize::from(plan.sensitivity.is_some());
+    let bar = Bar::steps(session, plan.steps.len() + 1 + beside)?;
     let seconds = RefCell::new((Instant::now(), Vec::new()));
     let step_done = |step: &str| {
         bar.step(step);
@@ -216,14 +217,15 @@ pub(super) fn score(
         all.push(format!("{step} {:.3}", since.elapsed().as_secs_f64()));
         *since = Instant::now();
     };
-    let scored = score::score(&session.assets, lake, manifest, plan, session.engine(), staging.path(), &step_done);
+    let sources = stats::Sources { lake, manifest, options: session.engine() };
+    let scored = score::score(&session.assets, lake, manifest, plan, session.engine(), staging.path(), &step_done)
+        .and_then(|mut scored| {
+            stats::add_tables(&session.assets, sources, plan, &mut scored, staging.path(), &step_done)?;
+            Ok(scored)
+        });
     drop(bar);
     session.printer.detail(&format!("seconds: {}", seconds.into_inner().1.join(", ")));
-    let mut scored = scored?;
-    let since = Instant::now();
-    let sources = stats::Sources { lake, manifest, options: session.engine() };
-    stats::add_tables(&session.assets, sources, plan, &mut scored, staging.path())?;
-    session.printer.detail(&format!("seconds: intervals {:.3}", since.elapsed().as_secs_f64()));
+    let scored = scored?;
     let has_rows = |name: &String| scored.tables.iter().any(|table| table.schema.table == *name && table.rows > 0);
     if !plan.show.iter().any(has_rows) {
         return Err(nothing_to_score(lake, plan));
