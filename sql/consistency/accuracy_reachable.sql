@@ -9,7 +9,8 @@ WITH bounds AS (
         line,
         concat(metric, ' / ', dataset) AS row,
         accuracy,
-        ceil((accuracy - accuracy_half - 1e-9) * pairs) <= floor((accuracy + accuracy_half + 1e-9) * pairs) AS is_reached
+        greatest(ceil((accuracy - accuracy_half - 1e-9) * pairs), 0.0)
+        <= least(floor((accuracy + accuracy_half + 1e-9) * pairs), pairs) AS is_reached
     FROM published
     WHERE accuracy IS NOT NULL AND pairs IS NOT NULL
 )

@@ -29,7 +29,8 @@ reached AS (
     CROSS JOIN (SELECT value AS n FROM generate_series(1, 100)) AS s
     WHERE
         s.n <= f.most
-        AND floor((f.value + f.half + 1e-9) * s.n / 100.0) >= ceil((f.value - f.half - 1e-9) * s.n / 100.0)
+        AND least(floor((f.value + f.half + 1e-9) * s.n / 100.0), s.n)
+        >= greatest(ceil((f.value - f.half - 1e-9) * s.n / 100.0), 0.0)
     GROUP BY f.line, f.figure
 )
 

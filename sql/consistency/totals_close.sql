@@ -6,4 +6,5 @@
 -- needs: label, total, train, test
 SELECT line, label AS row, 'total' AS figure, total AS printed, train + test AS low, train + test AS high
 FROM published
+WHERE total IS NOT NULL AND train IS NOT NULL AND test IS NOT NULL
 ORDER BY line

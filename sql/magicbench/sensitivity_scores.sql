@@ -4,8 +4,9 @@
 -- key: rule, scope, model, model_revision, judge
 -- output: memory
 WITH boards AS (
-    SELECT judge, count(*) AS entries
-    FROM entries
+    SELECT judge, count(DISTINCT concat(model, '|', model_revision)) AS entries
+    FROM prompt_scores
+    WHERE overall IS NOT NULL
     GROUP BY judge
 ),
 

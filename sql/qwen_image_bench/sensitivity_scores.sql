@@ -4,8 +4,9 @@
 -- key: rule, scope, model, model_revision, judge
 -- output: memory
 WITH boards AS (
-    SELECT lang, judge, count(*) AS entries
-    FROM entries
+    SELECT lang, judge, count(DISTINCT concat(model, '|', model_revision)) AS entries
+    FROM prompt_scores
+    WHERE overall IS NOT NULL
     GROUP BY lang, judge
 ),
 

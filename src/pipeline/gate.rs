@@ -2,11 +2,11 @@
 
 use serde::Deserialize;
 
-use super::{Output, Parameter, Pipeline, SqlFile};
+use super::{Output, Pipeline, SqlFile};
 use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
 
-/// The gate that every pipeline with a ranking sample has: no model significantly below the snapshot that its value names.
+/// The gate that every pipeline with scores of units has: no model significantly below the snapshot that its value names.
 pub const NO_REGRESSION: &str = "no_regression";
 
 /// On which side of its bound a value must be.
@@ -34,10 +34,10 @@ pub struct GateEntry {
     pub value: Option<f64>,
 }
 
-/// A gate that is shut.
+/// A gate with its query.
 #[derive(Debug, Clone)]
 pub enum PlannedGate {
-    /// Values of a query against a bound.
+    /// Values of a query against a bound; without one it is open.
     Values {
         /// Its name.
         name: String,
@@ -46,7 +46,7 @@ pub enum PlannedGate {
         /// The side.
         bound: Bound,
         /// The bound.
-        value: f64,
+        value: Option<f64>,
     },
     /// No model significantly below a snapshot.
     NoRegression {
@@ -56,8 +56,8 @@ pub enum PlannedGate {
 }
 
 impl Pipeline {
-    /// The gates that are shut: those with a value in the pipeline or on the command line.
-    pub(super) fn planned_gates(&self, assets: &Assets, asked: &[(String, Parameter)]) -> Result<Vec<PlannedGate>> {
+    /// The gates with their bounds, from the command line or else the pipeline.
+    pub(super) fn planned_gates(&self, assets: &Assets, asked: &[(String, String)]) -> Result<Vec<PlannedGate>> {
         let mut planned = Vec::new();
         for entry in &self.gates {
             let sql = self.sql(assets, &entry.sql)?;
@@ -67,22 +67,27 @@ impl Pipeline {
             let own = asked.iter().rev().find(|(name, _)| *name == entry.name).map(|(_, value)| value);
             let value = match own {
                 None => entry.value,
-                Some(Parameter::Int(value)) => Some(*value as f64),
-                Some(Parameter::Float(value)) => Some(*value),
-                Some(Parameter::Text(text)) => {
-                    return Err(Error::new(ErrorKind::Usage, format!("--gate {}={text}: not a number", entry.name)));
-                }
+                Some(text) => match text.parse::<f64>() {
+                    Ok(value) if value.is_finite() => Some(value),
+                    _ => {
+                        return Err(Error::new(
+                            ErrorKind::Usage,
+                            format!("--gate {}={text}: not a number", entry.name),
+                        ));
+                    }
+                },
             };
-            planned.extend(value.map(|value| PlannedGate::Values {
-                name: entry.name.clone(),
-                sql,
-                bound: entry.bound,
-                value,
-            }));
+            planned.push(PlannedGate::Values { name: entry.name.clone(), sql, bound: entry.bound, value });
         }
         for (name, value) in asked {
             if name == NO_REGRESSION {
-                planned.push(PlannedGate::NoRegression { against: value.to_string() });
+                if !self.samples.iter().any(|sample| sample.kind.has_units() && !sample.while_scoring) {
+                    return Err(Error::new(
+                        ErrorKind::Usage,
+                        format!("{NO_REGRESSION} needs scores of prompts or images, which {} has none of", self.name),
+                    ));
+                }
+                planned.push(PlannedGate::NoRegression { against: value.clone() });
             } else if !self.gates.iter().any(|entry| entry.name == *name) {
                 let names = self.gates.iter().map(|entry| entry.name.as_str()).chain([NO_REGRESSION]);
                 return Err(Error::new(ErrorKind::Usage, format!("the pipeline has no gate `{name}`"))

@@ -8,7 +8,7 @@ mod sql_file;
 
 pub use gate::{Bound, GateEntry, NO_REGRESSION, PlannedGate};
 pub use plan::{Choices, Plan, PlannedCheck, PlannedFinding, PlannedStep};
-pub use published::{CellAt, CellEntry, PublishedEntry, SensitivityEntry, VariantEntry};
+pub use published::{AS_SCORED, CellAt, CellEntry, PublishedEntry, SensitivityEntry, VariantEntry};
 pub use sample::{IntervalsEntry, PlannedIntervals, PlannedSample, SampleEntry, SampleKind};
 pub use sql_file::{Output, SqlFile};
 
@@ -224,6 +224,16 @@ impl Pipeline {
                     )));
                 }
             }
+        }
+        if pipeline.variants.iter().any(|variant| variant.name == AS_SCORED) {
+            return Err(invalid(format!("a variant may not be called `{AS_SCORED}`")));
+        }
+        let samples = pipeline.samples.iter().map(|sample| ("sample", &sample.name));
+        let gates = pipeline.gates.iter().map(|gate| ("gate", &gate.name));
+        let variants = pipeline.variants.iter().map(|variant| ("variant", &variant.name));
+        let mut seen = std::collections::BTreeSet::new();
+        if let Some((kind, name)) = samples.chain(gates).chain(variants).find(|named| !seen.insert(*named)) {
+            return Err(invalid(format!("two entries [[{kind}]] are called `{name}`")));
         }
         Ok(Self { text, ..pipeline })
     }

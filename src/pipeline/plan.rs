@@ -24,7 +24,7 @@ pub struct Choices {
     /// Which intervals: `none`, `all`, `default`, or names of samples.
     pub intervals: Option<String>,
     /// Bounds of gates by their names.
-    pub gates: Vec<(String, Parameter)>,
+    pub gates: Vec<(String, String)>,
 }
 
 /// A step that will run.
@@ -89,7 +89,7 @@ pub struct Plan {
     pub sensitivity: Option<SensitivityEntry>,
     /// The same by other rules, by their names; for the sensitivity only.
     pub variants: Vec<(String, Plan)>,
-    /// Gates that are shut.
+    /// Gates, of which those with a bound hold the run to it.
     pub gates: Vec<PlannedGate>,
     /// SHA-256 of the pipeline's text.
     pub pipeline_sha256: String,
@@ -131,6 +131,9 @@ impl Plan {
         steps.retain(|step| intervals.is_some() || !is_beside(&step.name));
         // A variant is planned without intervals, and so without variants of its own.
         let sensitivity = pipeline.sensitivity.clone().filter(|_| intervals.is_some());
+        if let Some(entry) = &sensitivity {
+            require_sensitivity(entry, &steps)?;
+        }
         let variants = match &sensitivity {
             Some(_) => pipeline.variants(assets, (&protocol, &parameters))?,
             None => Vec::new(),
@@ -192,7 +195,9 @@ impl Plan {
         let steps = self.steps.iter().map(|step| &step.sql);
         let checks = self.checks.iter().map(|check| &check.sql);
         let findings = self.findings.iter().map(|finding| &finding.sql);
-        steps.chain(checks).chain(findings).chain(self.samples.iter().map(|sample| &sample.sql))
+        let variants = self.variants.iter().flat_map(|(_, plan)| plan.steps.iter().map(|step| &step.sql));
+        let samples = self.samples.iter().map(|sample| &sample.sql);
+        steps.chain(checks).chain(findings).chain(samples).chain(variants)
     }
 
     /// What `$name` stands for in SQL: the parameters and the protocol.
@@ -258,6 +263,25 @@ fn planned_steps(
         }
     }
     Ok(steps)
+}
+
+/// What `[sensitivity]` names must be there.
+fn require_sensitivity(entry: &SensitivityEntry, steps: &[PlannedStep]) -> Result<()> {
+    let invalid = |message: String| Error::new(ErrorKind::Config, format!("[sensitivity]: {message}"));
+    let step = |name: &str| {
+        let found = steps.iter().find(|step| step.name == name);
+        found.ok_or_else(|| invalid(format!("`{name}` is no step")))
+    };
+    step(&entry.scores)?;
+    let schema = step(&entry.table)?.schema.as_ref();
+    let schema = schema.ok_or_else(|| invalid(format!("`{}` is no result table", entry.table)))?;
+    let names = [&entry.column, &entry.model, &entry.n].into_iter().chain(&entry.scope);
+    for name in names {
+        if !schema.columns.iter().any(|column| column.name == *name) {
+            return Err(invalid(format!("`{}` has no column `{name}`", entry.table)));
+        }
+    }
+    Ok(())
 }
 
 fn require(holds: bool, sql: &SqlFile, message: &str) -> Result<()> {

@@ -53,6 +53,9 @@ pub struct CellAt {
     /// Values that the rows must have.
     #[serde(default)]
     pub at: BTreeMap<String, String>,
+    /// The column that counts what it is of; that of the table if absent.
+    #[serde(default)]
+    pub n: Option<String>,
 }
 
 impl CellEntry {
@@ -61,6 +64,14 @@ impl CellEntry {
         match self {
             Self::Column(column) => column,
             Self::At(at) => &at.column,
+        }
+    }
+
+    /// The column that counts what it is of, if it has one of its own.
+    pub fn n(&self) -> Option<&str> {
+        match self {
+            Self::Column(_) => None,
+            Self::At(at) => at.n.as_deref(),
         }
     }
 
@@ -95,6 +106,9 @@ pub struct VariantEntry {
     #[serde(default)]
     pub set: BTreeMap<String, Parameter>,
 }
+
+/// What the table `sensitivity` calls the run's own rule.
+pub const AS_SCORED: &str = "as scored";
 
 /// The numbers by other rules.
 #[derive(Debug, Clone, Deserialize)]

@@ -65,6 +65,9 @@ pub struct SampleEntry {
     pub kind: SampleKind,
     /// The file, relative to `sql/`.
     pub sql: String,
+    /// Of yes/no values: what yes is worth.
+    #[serde(default = "one")]
+    pub yes: f64,
     /// Its values order the leaderboard.
     #[serde(default)]
     pub ranks: bool,
@@ -80,6 +83,10 @@ pub struct SampleEntry {
     /// Its query needs steps that a snapshot does not keep: intervals when scoring, no comparisons later.
     #[serde(default)]
     pub while_scoring: bool,
+}
+
+fn one() -> f64 {
+    1.0
 }
 
 /// How intervals are made, as written.
@@ -133,6 +140,9 @@ pub struct PlannedIntervals {
     pub seed: u64,
 }
 
+/// Replicates at most: every score has so many numbers in memory.
+const MOST: usize = 1_000_000;
+
 impl Pipeline {
     /// The samples with their queries.
     pub fn planned_samples(&self, assets: &Assets) -> Result<Vec<PlannedSample>> {
@@ -171,10 +181,13 @@ impl Pipeline {
             return Err(Error::new(ErrorKind::Usage, format!("no sample `{name}` to take intervals of"))
                 .hint(format!("none, default, all, or some of {}", names.join(","))));
         }
-        if !(entry.confidence > 0.0 && entry.confidence < 1.0) || entry.replicates == 0 {
+        // The manifest and the tables have the seed as a signed integer.
+        let is_seed = i64::try_from(entry.seed).is_ok();
+        let is_share = entry.confidence > 0.0 && entry.confidence < 1.0;
+        if !(is_share && (1..=MOST).contains(&entry.replicates) && is_seed) {
             return Err(Error::new(
                 ErrorKind::Config,
-                "[intervals]: confidence lies between 0 and 1, replicates above 0",
+                format!("[intervals]: confidence between 0 and 1, 1 to {MOST} replicates, a seed below 2^63"),
             ));
         }
         Ok(Some(PlannedIntervals {

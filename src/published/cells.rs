@@ -15,8 +15,10 @@ pub enum State {
     Differs,
     /// The snapshot has no such number.
     NotComputable,
-    /// The published cell is empty or no number.
+    /// The published cell is empty.
     NotPublished,
+    /// The published cell is no number.
+    NotReadable,
 }
 
 impl State {
@@ -27,6 +29,7 @@ impl State {
             Self::Differs => "differs",
             Self::NotComputable => "not computable",
             Self::NotPublished => "not published",
+            Self::NotReadable => "not readable",
         }
     }
 }
@@ -61,8 +64,28 @@ pub struct Compared {
     pub cells: Vec<Cell>,
     /// Published rows that the snapshot lacks.
     pub missing: Vec<String>,
+    /// Names that stand in several of its rows.
+    pub twice: Vec<String>,
     /// Rows of the snapshot that the table lacks.
-    pub unpublished: Vec<String>,
+    pub unpublished: BTreeSet<String>,
+    /// Rows of the snapshot that it has.
+    used: BTreeSet<String>,
+}
+
+impl Compared {
+    /// Adds what another part of the same table gave: a row is missing if no part has it.
+    pub fn join(&mut self, other: Self) {
+        let is_first = self.cells.is_empty();
+        self.cells.extend(other.cells);
+        if is_first {
+            self.missing = other.missing;
+        } else {
+            self.missing.retain(|row| other.missing.contains(row));
+        }
+        self.used.extend(other.used);
+        self.unpublished.extend(other.unpublished);
+        self.unpublished.retain(|label| !self.used.contains(label));
+    }
 }
 
 /// Columns that tell two of our rows of one name apart.
@@ -83,16 +106,26 @@ pub fn compare(
         ours.rows.iter().filter(|row| entry.fixed.iter().all(|(column, value)| has(row, column, value))).collect();
     let mut compared = Compared::default();
     let mut used = BTreeSet::new();
+    let mut labels = BTreeSet::new();
     for published in &table.rows {
         let named: Vec<(&str, &String)> =
             entry.row.iter().filter_map(|(column, own)| Some((table.cell(published, column)?, own))).collect();
         let label = named.iter().map(|(name, _)| name.trim()).collect::<Vec<_>>().join(" / ");
-        let is_named = |row: &BTreeMap<String, Datum>| {
+        let names_by = |row: &BTreeMap<String, Datum>, is: &dyn Fn(&str, &str) -> bool| {
             named.iter().all(|(name, own)| {
-                let own_name = |column: &str| row.get(column).is_some_and(|datum| names.means(name, &datum.text()));
+                let own_name = |column: &str| row.get(column).is_some_and(|datum| is(name, &datum.text()));
                 own_name(own) || own.as_str() == "model" && own_name("display_name")
             })
         };
+        // A row of just this name comes before those of like names.
+        let is_same = |a: &str, b: &str| a.trim() == b;
+        let has_same = eligible.iter().any(|row| names_by(row, &is_same));
+        let is_named = |row: &BTreeMap<String, Datum>| {
+            if has_same { names_by(row, &is_same) } else { names_by(row, &|a, b| names.means(a, b)) }
+        };
+        if !labels.insert(label.clone()) {
+            compared.twice.push(label.clone());
+        }
         let mut is_found = false;
         for (column, cell) in &entry.cells {
             let Some(text) = table.cell(published, column) else { continue };
@@ -115,8 +148,8 @@ pub fn compare(
                 key: BTreeMap::new(),
             };
             if rows.is_empty() {
-                let state = if Printed::parse(text).is_some() { State::NotComputable } else { State::NotPublished };
-                compared.cells.push(Cell { state, ..bare.clone() });
+                let (state, reason) = unread(text).unwrap_or((State::NotComputable, bare.reason.as_str()));
+                compared.cells.push(Cell { state, reason: reason.to_owned(), ..bare.clone() });
             }
             compared.cells.extend(rows.into_iter().map(|(_, row)| one(&bare, cell, entry, row, several, tolerance)));
         }
@@ -127,10 +160,21 @@ pub fn compare(
     let own_label = |row: &BTreeMap<String, Datum>| {
         entry.row.values().filter_map(|column| row.get(column)).map(Datum::text).collect::<Vec<_>>().join(" / ")
     };
-    let unused = eligible.iter().enumerate().filter(|(place, _)| !used.contains(place));
-    let unpublished: BTreeSet<String> = unused.map(|(_, row)| own_label(row)).collect();
-    compared.unpublished = unpublished.into_iter().collect();
+    for (place, row) in eligible.iter().enumerate() {
+        let labels = if used.contains(&place) { &mut compared.used } else { &mut compared.unpublished };
+        labels.insert(own_label(row));
+    }
+    compared.unpublished.retain(|label| !compared.used.contains(label));
     compared
+}
+
+/// Why a published cell has no number.
+fn unread(text: &str) -> Option<(State, &'static str)> {
+    match Printed::parse(text) {
+        Some(_) => None,
+        None if ["", "-", "–", "—"].contains(&text.trim()) => Some((State::NotPublished, "no number is published")),
+        None => Some((State::NotReadable, "the published cell is no number")),
+    }
 }
 
 fn one(
@@ -144,7 +188,10 @@ fn one(
     let number = |column: &str| row.get(column).and_then(Datum::number);
     let ours = number(cell.column()).map(|number| number * cell.scale());
     let (state, reason) = match (Printed::parse(&bare.published), ours) {
-        (None, _) => (State::NotPublished, "no number is published"),
+        (None, _) => unread(&bare.published).unwrap_or((State::NotReadable, "")),
+        (Some(_), None) if !row.contains_key(cell.column()) => {
+            (State::NotComputable, "the snapshot has no such column")
+        }
         (Some(_), None) => (State::NotComputable, "the snapshot's number is empty"),
         (Some(printed), Some(ours)) if printed.is(ours, tolerance) => (State::Match, ""),
         _ => (State::Differs, ""),
@@ -158,7 +205,7 @@ fn one(
     Cell {
         row: label,
         ours,
-        n: entry.n.as_deref().and_then(number),
+        n: cell.n().or(entry.n.as_deref()).and_then(number),
         state,
         reason: reason.into(),
         key: keys.filter_map(|column| Some((column.to_owned(), row.get(column)?.clone()))).collect(),

@@ -3,12 +3,14 @@
 
 mod cells;
 mod consistency;
+mod entries;
 mod printed;
 mod rules;
 mod table;
 
 pub use cells::{Cell, Compared, State, compare};
 pub use consistency::{Checked, Fault, check};
+pub use entries::{entries_for, not_compared};
 pub use printed::Printed;
 pub use rules::{Rules, explain};
-pub use table::{Names, PublishedTable, entry_for};
+pub use table::{Names, PublishedTable, heading, require_entries};

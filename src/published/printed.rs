@@ -15,9 +15,15 @@ pub struct Printed {
 const NOISE: f64 = 1e-9;
 
 impl Printed {
-    /// Reads `64.69`, `1,193`, `37.0%` or `**64.69**`; `None` for anything else.
+    /// Reads `64.69`, `1,193`, `37.0%` or `**64.69**`; `None` for anything else, also where a comma parts no thousands.
     pub fn parse(text: &str) -> Option<Self> {
-        let bare = text.trim().trim_matches('*').trim_end_matches('%').trim().replace(',', "");
+        let bare = text.trim().trim_matches('*').trim_end_matches('%').trim();
+        let mut groups = bare.split('.').next().unwrap_or("").split(',').skip(1);
+        if groups.any(|group| group.len() != 3) || bare.split_once('.').is_some_and(|(_, behind)| behind.contains(','))
+        {
+            return None;
+        }
+        let bare = bare.replace(',', "");
         let digits = bare.strip_prefix(['-', '+']).unwrap_or(&bare);
         let is_number = digits.starts_with(|c: char| c.is_ascii_digit() || c == '.')
             && digits.chars().all(|c| c.is_ascii_digit() || c == '.');

@@ -25,6 +25,11 @@ const MOST: usize = 3;
 pub fn explain(cell: &mut Cell, entry: &PublishedEntry, ours: &Grid, rules: &Rules) {
     let (State::Differs, Some(printed)) = (cell.state, Printed::parse(&cell.published)) else { return };
     let Some(where_it_is) = entry.cells.get(&cell.column) else { return };
+    if printed.decimals == 0 {
+        // A rank or a count is met by chance too often to tell anything.
+        cell.reason = "a whole number: other rules were not tried".into();
+        return;
+    }
     let (column, scale) = (where_it_is.column(), where_it_is.scale());
     let mut found: Vec<String> = Vec::new();
     if cell.ours.is_some_and(|ours| printed.is_cut_from(ours)) {
@@ -70,7 +75,10 @@ pub fn explain(cell: &mut Cell, entry: &PublishedEntry, ours: &Grid, rules: &Rul
             let is_own_scope =
                 scope.is_empty() || entry.fixed.is_empty() || entry.fixed.values().any(|value| *value == scope);
             if is_own && is_own_scope && gives(row, "score") {
-                found.extend(row.get("rule").map(Datum::text));
+                let rule = row.get("rule").map(Datum::text).unwrap_or_default();
+                if !found.contains(&rule) {
+                    found.push(rule);
+                }
             }
         }
     }
@@ -78,11 +86,11 @@ pub fn explain(cell: &mut Cell, entry: &PublishedEntry, ours: &Grid, rules: &Rul
     let more = found.len().saturating_sub(MOST);
     found.truncate(MOST);
     if more > 0 {
-        found.push(format!("{more} more"));
+        found.push(format!("{more} more rules"));
     }
     cell.reason = if found.is_empty() {
         "no other rule that is known gives it".into()
     } else {
-        format!("published = {}", found.join("; or "))
+        format!("may be: {}", found.join("; or "))
     };
 }

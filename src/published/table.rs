@@ -5,7 +5,8 @@ use std::path::Path;
 
 use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
-use crate::pipeline::{CellEntry, Pipeline, PublishedEntry};
+use crate::pipeline::Pipeline;
+use crate::schema::TableSchema;
 use crate::score::display_names;
 
 /// A table of texts.
@@ -51,9 +52,9 @@ impl PublishedTable {
                 .with("line", line)
                 .caused_by(e)
         };
-        let mut reader = csv::Reader::from_reader(text.trim_start_matches('\u{feff}').as_bytes());
-        let columns: Vec<String> =
-            reader.headers().map_err(invalid)?.iter().map(|column| column.trim().to_owned()).collect();
+        let text = text.trim_start_matches('\u{feff}');
+        let mut reader = csv::ReaderBuilder::new().delimiter(delimiter(text)).from_reader(text.as_bytes());
+        let columns: Vec<String> = reader.headers().map_err(invalid)?.iter().map(heading).collect();
         let mut rows = Vec::new();
         for record in reader.records() {
             rows.push(record.map_err(invalid)?.iter().map(str::to_owned).collect());
@@ -77,58 +78,50 @@ impl PublishedTable {
     }
 }
 
+/// What parts the columns of the first line: commas, semicolons or tabs, whichever there are most of.
+fn delimiter(text: &str) -> u8 {
+    let first = text.lines().next().unwrap_or("");
+    let count = |delimiter: &u8| first.bytes().filter(|byte| byte == delimiter).count();
+    [b'\t', b';', b','].into_iter().max_by_key(count).unwrap_or(b',')
+}
+
+/// A heading as a name: `Real-world Fidelity` is real_world_fidelity.
+pub fn heading(text: &str) -> String {
+    let name: String = text
+        .trim()
+        .chars()
+        .map(|c| if c.is_alphanumeric() { c.to_lowercase().next().unwrap_or(c) } else { '_' })
+        .collect();
+    name.trim_matches('_').to_owned()
+}
+
 fn stem(path: &str) -> Option<&str> {
     Path::new(path).file_stem()?.to_str()
 }
 
-/// How the pipeline's tables correspond to a published one: as the pipeline says, or, for a table of other columns, by columns of equal
-/// names of the board, which the rows name by `model`.
-pub fn entry_for(pipeline: &Pipeline, table: &PublishedTable, board: &[&str]) -> Result<PublishedEntry> {
-    let fits = |entry: &&PublishedEntry| {
-        entry.row.keys().all(|column| table.columns.contains(column))
-            && entry.cells.keys().any(|column| table.columns.contains(column))
-    };
-    let by_name = pipeline.published.iter().find(|entry| entry.table == table.name);
-    let common = |entry: &&PublishedEntry| entry.cells.keys().filter(|column| table.columns.contains(column)).count();
-    if let Some(entry) = by_name.or_else(|| pipeline.published.iter().filter(fits).max_by_key(common)) {
-        return Ok(entry.clone());
+/// Requires that what a pipeline says of published tables is there: their columns, and those of the results.
+pub fn require_entries(assets: &Assets, pipeline: &Pipeline) -> Result<()> {
+    for entry in &pipeline.published {
+        let table = PublishedTable::load(assets, &entry.table)?;
+        let result = TableSchema::load(assets, &pipeline.dataset, &entry.result)?;
+        let published = entry.row.keys().chain(entry.cells.keys()).map(|name| (&table.columns, name));
+        let columns: Vec<String> = result.columns.iter().map(|column| column.name.clone()).collect();
+        let cells =
+            entry.cells.values().flat_map(|cell| cell.at().map(|(column, _)| column.as_str()).chain([cell.column()]));
+        let named = entry.row.values().chain(entry.fixed.keys()).chain(&entry.n).map(String::as_str).chain(cells);
+        let missing = published
+            .filter(|(there, name)| !there.contains(name))
+            .map(|(_, name)| (entry.table.as_str(), name.as_str()))
+            .chain(
+                named.filter(|name| !columns.iter().any(|own| own == name)).map(|name| (entry.result.as_str(), name)),
+            )
+            .next();
+        if let Some((table, column)) = missing {
+            return Err(Error::new(ErrorKind::Config, format!("[[published]]: `{table}` has no column `{column}`"))
+                .with("pipeline", &pipeline.name));
+        }
     }
-    let none = || {
-        let wanted: Vec<String> = pipeline
-            .published
-            .iter()
-            .map(|entry| entry.row.keys().chain(entry.cells.keys()).map(String::as_str).collect::<Vec<_>>().join(","))
-            .collect();
-        Error::new(ErrorKind::Input, "the table's columns are none that can be set beside the snapshot")
-            .with("file", &table.name)
-            .with("found", table.columns.join(", "))
-            .hint(format!(
-                "a column `model` and columns of the board ({}), or such of: {}",
-                board.join(", "),
-                wanted.join("; ")
-            ))
-    };
-    let result = pipeline.show.first().ok_or_else(none)?;
-    let model = table.columns.iter().find(|column| *column == "model" || *column == "display_name").ok_or_else(none)?;
-    let is_cell = |column: &&String| board.contains(&column.as_str()) && column != &model;
-    let cells: BTreeMap<String, CellEntry> = table
-        .columns
-        .iter()
-        .filter(is_cell)
-        .map(|column| (column.clone(), CellEntry::Column(column.clone())))
-        .collect();
-    if cells.is_empty() {
-        return Err(none());
-    }
-    Ok(PublishedEntry {
-        table: table.name.clone(),
-        result: result.clone(),
-        row: BTreeMap::from([(model.clone(), "model".to_owned())]),
-        fixed: BTreeMap::new(),
-        cells,
-        names: BTreeMap::new(),
-        n: Some("n".into()),
-    })
+    Ok(())
 }
 
 /// Published names and ours.
@@ -168,7 +161,9 @@ impl Names {
 
     /// Whether a published name means one of ours: itself but for case, spaces and punctuation, or as the files say.
     pub fn means(&self, published: &str, ours: &str) -> bool {
-        loose(published) == loose(ours) || self.0.get(&loose(published)).is_some_and(|known| known.contains(ours))
+        let name = loose(published);
+        published.trim() == ours
+            || !name.is_empty() && (name == loose(ours) || self.0.get(&name).is_some_and(|known| known.contains(ours)))
     }
 }
 

@@ -71,6 +71,9 @@ pub struct Finding {
     pub is_told: bool,
 }
 
+/// Columns of other aggregations, for the table `sensitivity`.
+const SENSITIVITY: [&str; 7] = ["rule", "scope", "model", "model_revision", "judge", "score", "n"];
+
 /// A value that a gate looked at.
 #[derive(Debug, Clone, PartialEq)]
 pub struct GateValue {
@@ -85,7 +88,9 @@ pub struct GateValue {
 impl Scored {
     /// The values of a gate's query, each against the bound.
     pub fn gate_values(&self, plan: &Plan, sql: &SqlFile, bound: Bound, limit: f64) -> Result<Vec<GateValue>> {
-        let rows = self.engine.collect(planned(&self.engine, plan, sql)?).map_err(|e| e.with("file", &sql.path))?;
+        let frame = planned(&self.engine, plan, sql)?;
+        require_gate(&frame, sql)?;
+        let rows = self.engine.collect(frame).map_err(|e| e.with("file", &sql.path))?;
         let value = |row: &BTreeMap<String, Datum>| {
             let value = row.get("value").and_then(Datum::number);
             let holds = value.is_some_and(|value| match bound {
@@ -185,9 +190,19 @@ pub fn dry_run(assets: &Assets, plan: &Plan, options: EngineOptions) -> Result<(
         let found: Vec<_> = frame.schema().fields().iter().map(|field| field.name().as_str()).collect();
         sample.require_columns(&found)?;
     }
+    if let Some(sensitivity) = &plan.sensitivity {
+        let frame = engine.plan_with(&format!("SELECT * FROM {}", sensitivity.scores), &plan.bound())?;
+        let found: Vec<_> = frame.schema().fields().iter().map(|field| field.name().clone()).collect();
+        if found != SENSITIVITY {
+            return Err(Error::new(ErrorKind::Config, "the step of [sensitivity] has other columns than it must")
+                .with("step", &sensitivity.scores)
+                .with("found", found.join(", "))
+                .with("wanted", SENSITIVITY.join(", ")));
+        }
+    }
     for gate in &plan.gates {
         if let PlannedGate::Values { sql, .. } = gate {
-            planned(&engine, plan, sql)?;
+            require_gate(&planned(&engine, plan, sql)?, sql)?;
         }
     }
     for finding in &plan.findings {
@@ -228,6 +243,21 @@ fn run_step(engine: &Engine, plan: &Plan, step: &PlannedStep, dir: &Path) -> Res
             engine.register_view(sql_schema, &step.name, frame)?;
             Ok(None)
         }
+    }
+}
+
+/// A gate's query gives a text `what` and a number `value`.
+fn require_gate(frame: &DataFrame, sql: &SqlFile) -> Result<()> {
+    let fields: Vec<_> =
+        frame.schema().fields().iter().map(|field| (field.name().as_str(), field.data_type())).collect();
+    match fields.as_slice() {
+        [("what", DataType::Utf8 | DataType::Utf8View | DataType::LargeUtf8), ("value", value)]
+            if value.is_numeric() =>
+        {
+            Ok(())
+        }
+        _ => Err(Error::new(ErrorKind::Config, "a gate's query gives a text `what` and a number `value`")
+            .with("file", &sql.path)),
     }
 }
 

@@ -104,7 +104,7 @@ pub fn diff(before: &Snapshot, after: &Snapshot, tolerance: f64) -> Result<Vec<D
             .hint("two snapshots of one dataset can be compared"));
     }
     let mut all = identity(a, b);
-    all.extend(maps(Section::Inputs, &inputs(a), &inputs(b)));
+    all.extend(maps(Section::Inputs, &inputs(a, b), &inputs(b, a)));
     let queries = |manifest: &SnapshotManifest| -> BTreeMap<String, Value> {
         manifest.sql_sha256.iter().map(|(path, digest)| (path.clone(), json!(digest))).collect()
     };
@@ -123,7 +123,12 @@ pub fn diff(before: &Snapshot, after: &Snapshot, tolerance: f64) -> Result<Vec<D
         for column in maps(Section::Tables, &columns(table), &columns(other)) {
             all.push(Difference { what: table.name.clone(), column: column.what.clone(), ..column });
         }
-        if table.rows_sha256 != other.rows_sha256 {
+        if table.key != other.key {
+            // Rows by other keys are other rows.
+            let (before, after) = (json!(table.key.join(", ")), json!(other.key.join(", ")));
+            let changed = Difference::new(Section::Tables, Kind::Changed, table.name.as_str(), before, after);
+            all.push(Difference { column: "(key)".into(), ..changed });
+        } else if table.rows_sha256 != other.rows_sha256 {
             all.extend(rows(before, after, table, other, tolerance)?);
         }
     }
@@ -167,9 +172,11 @@ fn identity(a: &SnapshotManifest, b: &SnapshotManifest) -> Vec<Difference> {
     maps(Section::Identity, &named(a), &named(b))
 }
 
-/// Files by their names in the inputs, with what is in them.
-fn inputs(manifest: &SnapshotManifest) -> BTreeMap<String, Value> {
-    let named = manifest.inputs.iter().map(|input| {
+/// Files by their names in the inputs, with what is in them; those of which the other snapshot has the same bytes are no difference, whatever
+/// their names.
+fn inputs(manifest: &SnapshotManifest, other: &SnapshotManifest) -> BTreeMap<String, Value> {
+    let is_shared = |sha256: &String| other.inputs.iter().any(|input| input.sha256 == *sha256);
+    let named = manifest.inputs.iter().filter(|input| !is_shared(&input.sha256)).map(|input| {
         let uri = input.uris.first().cloned().unwrap_or_default();
         (uri, json!({ "sha256": input.sha256, "records": input.records, "rejected": input.rejected }))
     });

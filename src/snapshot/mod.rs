@@ -9,7 +9,7 @@ mod verify;
 
 pub use diff::{Difference, Kind, Section, diff};
 pub use manifest::{Input, SnapshotColumn, SnapshotManifest, SnapshotTable};
-pub use publish::{Published, publish, query_digests};
+pub use publish::{Published, make_latest, publish, query_digests};
 pub use read::Rows;
 pub use verify::{Verified, verify};
 

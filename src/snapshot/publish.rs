@@ -35,7 +35,7 @@ pub struct Published {
     pub status: String,
 }
 
-/// Publishes scored tables: digest, manifest, rename, and the latest pointer.
+/// Publishes scored tables: digest, manifest, rename. [`make_latest`] points to it.
 pub fn publish(
     lake: &Lake,
     staging: &Staging,
@@ -54,24 +54,31 @@ pub fn publish(
     if was_there {
         tell_anew(lake, plan, &dir, &manifest, may_be_latest)?;
     }
-    let mut published = Published {
+    let published = Published {
         was_there,
         is_latest: false,
         is_outdated: false,
         status: manifest.status,
         snapshot: Snapshot::open(dir)?,
     };
-    if plan.is_default && may_be_latest {
-        // A slow scoring must not put an older lake's result over a newer one.
-        let _lock = lake::lock(lake, &plan.dataset.id)?;
-        published.is_outdated = Manifest::load(lake, &plan.dataset.id)? != *sources;
-        published.is_latest = !published.is_outdated;
-        if published.is_latest {
-            let id = &published.snapshot.manifest.id;
-            write_atomically(&parent.join(format!("LATEST-{}", plan.protocol)), format!("{id}\n").as_bytes())?;
-        }
-    }
     Ok(published)
+}
+
+/// Makes a published snapshot the latest of its protocol, if the plan is the pipeline's own and the lake is still what was scored.
+pub fn make_latest(lake: &Lake, sources: &Manifest, plan: &Plan, published: &mut Published) -> Result<()> {
+    if !plan.is_default {
+        return Ok(());
+    }
+    // A slow scoring must not put an older lake's result over a newer one.
+    let _lock = lake::lock(lake, &plan.dataset.id)?;
+    published.is_outdated = Manifest::load(lake, &plan.dataset.id)? != *sources;
+    published.is_latest = !published.is_outdated;
+    if published.is_latest {
+        let id = &published.snapshot.manifest.id;
+        let path = lake.snapshots_dir(&plan.dataset.id).join(format!("LATEST-{}", plan.protocol));
+        write_atomically(&path, format!("{id}\n").as_bytes())?;
+    }
+    Ok(())
 }
 
 /// An equal snapshot may have come from other inputs, other queries, or inputs of which less was told: its manifest then tells of

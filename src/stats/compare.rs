@@ -1,8 +1,10 @@
 //! Two models on the prompts that both have: the difference, its interval, and whether it could be chance.
 
+use std::collections::BTreeMap;
+
 use rayon::prelude::*;
 
-use super::intervals::{exact_mean, yes};
+use super::intervals::exact_mean;
 use super::sample::{Entry, Observations, Observed};
 use super::{Bounds, Replicates, Resampling, acceleration, paired, proportion};
 use crate::pipeline::{PlannedIntervals, PlannedSample, SampleKind};
@@ -32,6 +34,8 @@ pub struct Comparison {
     pub bounds: Option<Bounds>,
     /// Its method.
     pub method: Option<&'static str>,
+    /// With a margin: the interval of the two one-sided tests, which lies within the margin where both are equivalent.
+    pub tost: Option<Bounds>,
     /// Units on which the first is better.
     pub better: u64,
     /// Units on which both are the same.
@@ -44,7 +48,9 @@ pub struct Comparison {
     pub p_wilcoxon: Option<f64>,
     /// As if the units were not shared: two proportions, for yes/no values alone.
     pub p_unpaired: Option<f64>,
-    /// The main test's p, Holm-corrected over the comparisons it stands among.
+    /// The main test's p: Wilcoxon's, of yes/no values McNemar's.
+    pub p: f64,
+    /// The same, Holm-corrected over the comparisons of its sample, scope and judge that have common units.
     pub p_holm: f64,
     /// Cohen's d of paired differences.
     pub cohen_dz: Option<f64>,
@@ -63,6 +69,10 @@ pub enum Verdict {
     FirstBetter,
     /// The second is.
     SecondBetter,
+    /// Test and mean point in different directions: most prompts go one way, and the mean the other.
+    Mixed,
+    /// No prompt differs.
+    Identical,
     /// The difference is within the margin, by both one-sided tests.
     Equivalent,
     /// A difference, and yet within the margin.
@@ -90,13 +100,18 @@ impl Comparing {
     }
 }
 
-/// p of the test that a comparison is judged by: McNemar's exact test for yes/no values, else Wilcoxon's signed ranks.
-pub(super) fn main_p(kind: SampleKind, differences: &[f64]) -> f64 {
-    if kind == SampleKind::YesNo {
-        let count = |is: fn(&&f64) -> bool| differences.iter().filter(is).count() as u64;
-        return paired::sign_test(count(|value| **value > 0.0), count(|value| **value < 0.0));
-    }
-    paired::wilcoxon(differences).p
+/// p of the test that a comparison is judged by, McNemar's exact test for yes/no values, else Wilcoxon's signed ranks; and whether the
+/// mean points where the test does.
+pub(super) fn main_test(kind: SampleKind, differences: &[f64]) -> (f64, bool) {
+    let count = |is: fn(&&f64) -> bool| differences.iter().filter(is).count() as u64;
+    let (better, worse) = (count(|value| **value > 0.0), count(|value| **value < 0.0));
+    let (p, direction) = if kind == SampleKind::YesNo {
+        (paired::sign_test(better, worse), better as f64 - worse as f64)
+    } else {
+        (paired::wilcoxon(differences).p, paired::rank_biserial(differences).unwrap_or(0.0))
+    };
+    let sum: f64 = differences.iter().sum();
+    (p, direction * sum > 0.0)
 }
 
 /// The comparison of two columns of one set of units; the correction is still to be made.
@@ -117,12 +132,15 @@ fn compare_columns(
     let (better, worse) = (count(|value| **value > 0.0), count(|value| **value < 0.0));
     let is_yes_no = sample.entry.kind == SampleKind::YesNo;
     let difference = exact_mean(there.iter().copied());
-    let (bounds, within) = interval(&there, means, difference, comparing);
+    let (bounds, tost) = interval(&there, means, difference, comparing);
+    let inside = |bounds: Bounds| comparing.margin.is_some_and(|margin| bounds.low > -margin && bounds.high < margin);
     let successes = |values: &[f64]| values.iter().filter(|value| **value != 0.0).count() as u64;
-    let is_proportion = is_yes_no && yes(values_a.iter().copied()) > 0.0;
-    let verdict = match (n, within) {
-        (0, _) => Verdict::NoCommonUnit,
-        (_, true) => Verdict::Equivalent,
+    let (p, points_alike) = main_test(sample.entry.kind, &there);
+    let verdict = match n {
+        0 => Verdict::NoCommonUnit,
+        _ if better + worse == 0 => Verdict::Identical,
+        _ if tost.is_some_and(inside) => Verdict::Equivalent,
+        _ if !points_alike => Verdict::Mixed,
         _ => Verdict::NotSeparated,
     };
     Comparison {
@@ -137,68 +155,57 @@ fn compare_columns(
         difference,
         bounds: bounds.map(|(bounds, _)| bounds),
         method: bounds.map(|(_, method)| method),
+        tost,
         better,
         same: n - better - worse,
         worse,
         p_sign: paired::sign_test(better, worse),
         p_wilcoxon: (!is_yes_no).then(|| paired::wilcoxon(&there).p),
-        p_unpaired: is_proportion
-            .then(|| proportion::unpaired(successes(&values_a), n, successes(&values_b), n))
-            .flatten(),
-        p_holm: main_p(sample.entry.kind, &there),
+        p_unpaired: is_yes_no.then(|| proportion::unpaired(successes(&values_a), n, successes(&values_b), n)).flatten(),
+        p,
+        p_holm: p,
         cohen_dz: paired::cohen_dz(&there),
         rank_biserial: paired::rank_biserial(&there),
         verdict,
     }
 }
 
-/// The interval of the mean difference, and whether two one-sided tests (Schuirmann 1987) at the level put it within the margin: the
-/// interval of twice the level lies in it.
+/// The interval of the mean difference with its method, and with a margin that of two one-sided tests at the level (Schuirmann 1987), the
+/// interval of twice the level; none where all differences are the same: nothing is known of how they vary.
 fn interval(
     there: &[f64],
     means: &[f64],
     difference: Option<f64>,
     comparing: Comparing,
-) -> (Option<(Bounds, &'static str)>, bool) {
-    let inside = |bounds: Bounds| comparing.margin.is_some_and(|margin| bounds.low > -margin && bounds.high < margin);
-    let Some(acceleration) = acceleration(there.iter().copied()) else {
-        // Differences that are all the same leave nothing to resample: every replicate is what they are.
-        let inside = |difference: &f64| comparing.margin.is_some_and(|margin| difference.abs() < margin);
-        return (None, there.len() > 1 && there.first().is_some_and(inside));
+) -> (Option<(Bounds, &'static str)>, Option<Bounds>) {
+    let (Some(acceleration), Some(estimate)) = (acceleration(there.iter().copied()), difference) else {
+        return (None, None);
     };
-    if there.len() < 2 {
-        return (None, false);
-    }
     let replicates = Replicates::new(means.to_vec());
-    let estimate = difference.unwrap_or(f64::NAN);
-    let of = |confidence: f64| {
-        let bca = replicates.bca(estimate, acceleration, confidence).map(|bounds| (bounds, "bca"));
-        bca.or_else(|| replicates.percentile(confidence).map(|bounds| (bounds, "percentile")))
-    };
     let narrow = 1.0 - 2.0 * (1.0 - comparing.confidence);
-    (of(comparing.confidence), of(narrow).is_some_and(|(bounds, _)| inside(bounds)))
+    let tost = comparing.margin.filter(|_| narrow > 0.0).and_then(|_| replicates.best(estimate, acceleration, narrow));
+    (replicates.best(estimate, acceleration, comparing.confidence), tost.map(|(bounds, _)| bounds))
 }
 
 /// Corrects the comparisons of one sample for their number and judges them.
 fn corrected(mut comparisons: Vec<Comparison>, comparing: Comparing) -> Vec<Comparison> {
-    let mut families: Vec<(String, String)> =
-        comparisons.iter().map(|one| (one.sample.clone(), one.scope.clone())).collect();
-    families.sort();
-    families.dedup();
-    for family in families {
-        let members: Vec<usize> = (0..comparisons.len())
-            .filter(|at| (&comparisons[*at].sample, &comparisons[*at].scope) == (&family.0, &family.1))
-            .collect();
-        let p: Vec<f64> = members.iter().map(|at| comparisons[*at].p_holm).collect();
+    let mut families: BTreeMap<(String, String, String), Vec<usize>> = BTreeMap::new();
+    for (at, one) in comparisons.iter().enumerate().filter(|(_, one)| one.n > 0) {
+        let family = (one.sample.clone(), one.scope.clone(), one.a.judge.clone());
+        families.entry(family).or_default().push(at);
+    }
+    for members in families.into_values() {
+        let p: Vec<f64> = members.iter().map(|at| comparisons[*at].p).collect();
         for (at, p) in members.into_iter().zip(paired::holm(&p)) {
             let one = &mut comparisons[at];
             one.p_holm = p;
-            let differs = p < 1.0 - comparing.confidence && one.difference.is_some_and(|difference| difference != 0.0);
+            let differs = p < 1.0 - comparing.confidence;
             let first = one.difference.is_some_and(|difference| difference > 0.0);
             one.verdict = match (one.verdict, differs, first) {
                 (Verdict::Equivalent, true, _) => Verdict::EquivalentThoughDifferent,
                 (Verdict::NotSeparated, true, true) => Verdict::FirstBetter,
                 (Verdict::NotSeparated, true, false) => Verdict::SecondBetter,
+                (Verdict::Mixed, false, _) => Verdict::NotSeparated,
                 (verdict, ..) => verdict,
             };
         }
@@ -219,14 +226,17 @@ pub fn compare(
         for (a, b) in pairs {
             let of =
                 |entry: &Entry| set.columns.iter().filter(move |column| column.entry == *entry).collect::<Vec<_>>();
+            let others = of(b);
             for own in of(a) {
                 let twin = |other: &&&Observed| other.sample == own.sample && other.item == own.item;
-                if let Some(other) = of(b).iter().find(twin) {
+                if let Some(other) = others.iter().find(twin) {
                     work.push((own, *other));
                 }
             }
         }
-        let difference = |(a, b): &(&Observed, &Observed)| a.values.iter().zip(&b.values).map(|(a, b)| a - b).collect();
+        let difference = |(a, b): &(&Observed, &Observed)| {
+            a.values.iter().zip(&b.values).map(|(a, b)| paired::difference(*a, *b)).collect()
+        };
         let differences: Vec<Vec<f64>> = work.iter().map(difference).collect();
         let columns: Vec<&[f64]> = differences.iter().map(Vec::as_slice).collect();
         let means = comparing.resampling.means(set.units.len(), &columns);
@@ -268,7 +278,7 @@ pub fn changes(
         };
         let (Some(one), Some(other)) = (of(a), of(b)) else { continue };
         for ((unit, a_value), b_value) in set.units.iter().zip(&one.values).zip(&other.values) {
-            if (a_value - b_value).abs() > 0.0 {
+            if paired::difference(*a_value, *b_value).abs() > 0.0 {
                 all.push(Change { scope: a.scope.clone(), unit: unit.clone(), a: *a_value, b: *b_value });
             }
         }

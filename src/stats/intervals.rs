@@ -6,7 +6,7 @@ use rayon::prelude::*;
 
 use super::sample::{Entry, Observations, Observed, SampleRows};
 use super::{Bounds, Replicates, Resampling, acceleration, normal, patterns, proportion, rank_correlation};
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::exact::ExactSum;
 use crate::pipeline::{PlannedIntervals, PlannedSample, SampleKind};
 
@@ -40,7 +40,7 @@ pub(super) const ONE: &str = "one observation";
 /// Resampling equal values gives them again.
 pub(super) const CONSTANT: &str = "all values are equal";
 /// BCa needs replicates on both sides.
-const ONE_SIDED: &str = "all replicates on one side of the estimate";
+pub(super) const ONE_SIDED: &str = "all replicates on one side of the estimate";
 const WITHOUT: &str = "no trials";
 const OUTSIDE: &str = "more flags than records: no proportion";
 
@@ -85,7 +85,7 @@ pub fn estimate(samples: Vec<(&PlannedSample, SampleRows)>, plan: &PlannedInterv
 }
 
 /// The mean of the values that are there, rounded once.
-pub(super) fn exact_mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+pub fn exact_mean(values: impl Iterator<Item = f64>) -> Option<f64> {
     let mut sum = ExactSum::default();
     values.for_each(|value| sum.add(value));
     sum.mean()
@@ -122,19 +122,13 @@ fn mean(sample: &PlannedSample, column: &Observed, means: &[f64], plan: &Planned
         .collect()
 }
 
-/// Values are one number for yes and 0 for no.
+/// Values are the sample's `yes`, or 0 for no.
 fn yes_no(sample: &PlannedSample, column: &Observed, confidence: f64) -> Vec<Interval> {
     let n = column.present().count() as u64;
-    let scale = yes(column.present());
     let successes = column.present().filter(|value| *value != 0.0).count() as u64;
-    let bounds = proportion::wilson(successes, n, confidence).map(|bounds| scaled(bounds, scale)).ok_or(WITHOUT);
+    let bounds = proportion::wilson(successes, n, confidence);
+    let bounds = bounds.map(|bounds| scaled(bounds, sample.entry.yes)).ok_or(WITHOUT);
     vec![wilson(sample, column.entry.clone(), &column.item, "mean", exact_mean(column.present()), n, bounds)]
-}
-
-/// What yes is worth: the largest value, or 100 where all are no.
-pub(super) fn yes(values: impl Iterator<Item = f64>) -> f64 {
-    let most = values.fold(0.0, f64::max);
-    if most > 0.0 { most } else { 100.0 }
 }
 
 fn scaled(bounds: Bounds, scale: f64) -> Bounds {
@@ -177,9 +171,14 @@ fn proportions(sample: &PlannedSample, rows: &SampleRows, confidence: f64) -> Re
             proportion::wilson(k as u64, n, confidence).map(|bounds| scaled(bounds, scale)).ok_or(WITHOUT)
         };
         let estimate = (n > 0).then(|| scale * k / n as f64);
-        wilson(sample, rows.entry(row), rows.text(row, 4), rows.text(row, 5), estimate, n, bounds)
+        if k.is_nan() {
+            return Err(Error::new(ErrorKind::Config, "a share without a number of successes")
+                .with("file", &sample.sql.path)
+                .with("item", rows.text(row, 4)));
+        }
+        Ok(wilson(sample, rows.entry(row), rows.text(row, 4), rows.text(row, 5), estimate, n, bounds))
     };
-    Ok((0..rows.len()).map(of).collect())
+    (0..rows.len()).map(of).collect()
 }
 
 /// Fisher's interval of Pearson's coefficient (Fisher 1921): tanh of atanh r ± z / √(n − 3).

@@ -20,11 +20,11 @@ mod stage;
 mod standings;
 
 pub use compare::{Change, Comparing, Comparison, Verdict, changes, compare};
-pub use drift::{Drift, chance, chi_squared, drift};
-pub use intervals::{Estimated, Interval, estimate, fisher};
+pub use drift::{Drift, chi_squared, chi_squared_p, drift};
+pub use intervals::{Estimated, Interval, estimate, exact_mean, fisher};
 pub use rankings::{Agreement, Board, Drawn, rankings};
 pub use resample::{Bounds, Replicates, Resampling, acceleration, acceleration_of};
 pub use sample::{Entry, Observations, Observed, SampleRows, side_by_side};
-pub use sensitivity::{AS_SCORED, ByRule, by_rule};
+pub use sensitivity::{ByRule, by_rule};
 pub use stage::{Sources, add_tables};
 pub use standings::{Standing, standings};

@@ -7,6 +7,16 @@ const EXACT: usize = 50;
 /// Trials up to which binomial coefficients are added up as integers.
 const WHOLE: u64 = 120;
 
+/// Decimals to which differences are taken: what subtraction leaves behind them is noise, and would part what is tied.
+const DECIMALS: f64 = 1e9;
+
+/// A difference of two scores, without the noise of subtraction: equal differences are equal, and none is none.
+pub fn difference(a: f64, b: f64) -> f64 {
+    let difference = a - b;
+    // Above it doubles have no such decimals.
+    if difference.abs() < 1e6 { (difference * DECIMALS).round() / DECIMALS } else { difference }
+}
+
 /// Two-sided p of the exact sign test: the chance under a fair coin of a split at least as uneven as `better` to `worse`; ties do not
 /// count (Dixon and Mood 1946). The same number is McNemar's exact test of discordant pairs (McNemar 1947). 1 without any.
 pub fn sign_test(better: u64, worse: u64) -> f64 {

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 
 use rayon::prelude::*;
 
-use super::intervals::Interval;
+use super::intervals::{CONSTANT, Interval, ONE, ONE_SIDED};
 use super::resample::acceleration_of;
 use super::sample::{Entry, SampleRows};
 use super::{Bounds, Replicates};
@@ -20,6 +20,30 @@ struct Cell {
     says: bool,
 }
 
+impl Cell {
+    /// Which of hits, false alarms and misses it is, if any.
+    fn place(self) -> Option<usize> {
+        match (self.has, self.says) {
+            (true, true) => Some(0),
+            (false, true) => Some(1),
+            (true, false) => Some(2),
+            (false, false) => None,
+        }
+    }
+
+    fn add(self, sum: &mut [u64; 3], count: u64) {
+        if let Some(place) = self.place() {
+            sum[place] += count;
+        }
+    }
+
+    fn take(self, sum: &mut [u64; 3]) {
+        if let Some(place) = self.place() {
+            sum[place] -= 1;
+        }
+    }
+}
+
 /// Outcomes of one entry: how often each occurs, and its cells.
 #[derive(Default)]
 struct Outcomes {
@@ -32,7 +56,6 @@ struct Outcomes {
 
 const STATISTICS: [&str; 3] = ["precision", "recall", "f1"];
 const UNDEFINED: &str = "a zero denominator";
-const SAME: &str = "all replicates on one side of the estimate";
 
 pub(super) fn intervals(sample: &PlannedSample, rows: &SampleRows, plan: &PlannedIntervals) -> Result<Vec<Interval>> {
     let mut all = Vec::new();
@@ -40,18 +63,25 @@ pub(super) fn intervals(sample: &PlannedSample, rows: &SampleRows, plan: &Planne
         let n: u64 = outcomes.counts.iter().sum();
         let drawn: Vec<Vec<f64>> = (0..plan.replicates)
             .into_par_iter()
-            .map(|at| outcomes.measures(&multinomial(&mut Random::at(plan.seed, &[at as u64]), n, &outcomes.counts)))
+            .map(|at| {
+                let counts = multinomial(&mut Random::at(plan.seed, &[at as u64]), n, &outcomes.counts);
+                outcomes.measures(&outcomes.sums(&counts))
+            })
             .collect();
-        let estimates = outcomes.measures(&outcomes.counts);
+        let estimates = outcomes.measures(&outcomes.sums(&outcomes.counts));
         let influences = outcomes.influences(&estimates);
         for (place, (item, statistic)) in outcomes.named().into_iter().enumerate() {
             let estimate = (!estimates[place].is_nan()).then_some(estimates[place]);
             let replicates = Replicates::new(drawn.iter().map(|row| row[place]).collect());
-            let percentile = estimate.and_then(|_| replicates.percentile(plan.confidence)).ok_or(UNDEFINED);
+            let percentile = match n {
+                0 | 1 => Err(ONE),
+                _ if estimate.is_some() && replicates.are_equal() => Err(CONSTANT),
+                _ => estimate.and_then(|_| replicates.percentile(plan.confidence)).ok_or(UNDEFINED),
+            };
             let bca = percentile.and_then(|_| {
                 let of_place = influences.iter().map(|(count, row)| (*count as f64, row[place]));
-                let acceleration = acceleration_of(of_place).ok_or(SAME)?;
-                replicates.bca(estimates[place], acceleration, plan.confidence).ok_or(SAME)
+                let acceleration = acceleration_of(of_place).ok_or(ONE_SIDED)?;
+                replicates.bca(estimates[place], acceleration, plan.confidence).ok_or(ONE_SIDED)
             });
             let row = |method, bounds: Result<Bounds, &'static str>| Interval {
                 table: sample.entry.table.clone(),
@@ -115,18 +145,21 @@ impl Outcomes {
         labels.flat_map(|label: String| STATISTICS.map(|statistic| (label.clone(), statistic))).collect()
     }
 
-    /// Precision, recall and F1 of each label, macro and micro; NaN at a zero denominator, macro over those that are defined.
-    fn measures(&self, counts: &[u64]) -> Vec<f64> {
-        let mut sums = vec![[0_u64; 3]; self.items.len()];
+    /// Hits, false alarms and misses of each label.
+    fn sums(&self, counts: &[u64]) -> Vec<[u64; 3]> {
+        let mut sums = vec![[0; 3]; self.items.len()];
         for (count, cells) in counts.iter().zip(&self.cells).filter(|(count, _)| **count > 0) {
             for (sum, cell) in sums.iter_mut().zip(cells) {
-                sum[0] += u64::from(cell.has && cell.says) * count;
-                sum[1] += u64::from(!cell.has && cell.says) * count;
-                sum[2] += u64::from(cell.has && !cell.says) * count;
+                cell.add(sum, *count);
             }
         }
+        sums
+    }
+
+    /// Precision, recall and F1 of each label, macro and micro; NaN at a zero denominator, macro over those that are defined.
+    fn measures(&self, sums: &[[u64; 3]]) -> Vec<f64> {
         let mut measures: Vec<f64> = sums.iter().flat_map(|sum| self.shares(*sum)).collect();
-        let main = || self.items.iter().zip(&sums).filter(|((_, is_main), _)| *is_main).map(|(_, sum)| *sum);
+        let main = || self.items.iter().zip(sums).filter(|((_, is_main), _)| *is_main).map(|(_, sum)| *sum);
         for at in 0..STATISTICS.len() {
             let defined: Vec<f64> = main().map(|sum| self.shares(sum)[at]).filter(|share| !share.is_nan()).collect();
             measures.push(defined.iter().sum::<f64>() / defined.len() as f64);
@@ -138,17 +171,19 @@ impl Outcomes {
 
     /// For the images of each outcome, how many there are and the estimates less those without one of them.
     fn influences(&self, estimates: &[f64]) -> Vec<(u64, Vec<f64>)> {
+        let whole = self.sums(&self.counts);
         let without = |place: usize| {
-            let mut counts = self.counts.clone();
-            counts[place] -= 1;
+            let mut sums = whole.clone();
+            sums.iter_mut().zip(&self.cells[place]).for_each(|(sum, cell)| cell.take(sum));
             let influence = |(all, one): (&f64, f64)| if one.is_nan() { 0.0 } else { all - one };
-            (self.counts[place], estimates.iter().zip(self.measures(&counts)).map(influence).collect())
+            (self.counts[place], estimates.iter().zip(self.measures(&sums)).map(influence).collect())
         };
-        (0..self.counts.len()).filter(|place| self.counts[*place] > 0).map(without).collect()
+        (0..self.counts.len()).into_par_iter().filter(|place| self.counts[*place] > 0).map(without).collect()
     }
 }
 
-/// `n` draws with replacement from outcomes that occur so often: binomial counts one after the other, each given those before.
+/// `n` draws with replacement from outcomes that occur so often: binomial counts one after the other, each given those before (the
+/// conditional method, Davis 1993).
 fn multinomial(random: &mut Random, n: u64, weights: &[u64]) -> Vec<u64> {
     let (mut left, mut weight_left) = (n, n);
     weights
@@ -164,7 +199,7 @@ fn multinomial(random: &mut Random, n: u64, weights: &[u64]) -> Vec<u64> {
 }
 
 /// A binomial count by inversion from the mode outwards: the chances of the mode, its neighbours, theirs and so on are taken away
-/// from one uniform number (Kachitvichyanukul and Schmeiser 1988 name the method; about √(n p q) steps).
+/// from one uniform number (Kemp 1986; about √(n p q) steps).
 fn binomial(random: &mut Random, n: u64, p: f64) -> u64 {
     if n == 0 || p <= 0.0 {
         return 0;

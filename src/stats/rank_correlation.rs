@@ -2,7 +2,7 @@
 
 use rayon::prelude::*;
 
-use super::intervals::{Interval, by_entry_and_item, fisher};
+use super::intervals::{CONSTANT, Interval, ONE_SIDED, by_entry_and_item, fisher};
 use super::resample::acceleration_of;
 use super::sample::SampleRows;
 use super::{Bounds, Replicates, Resampling, normal};
@@ -50,7 +50,6 @@ pub(super) fn intervals(sample: &PlannedSample, rows: &SampleRows, plan: &Planne
 
 type Row = (&'static str, &'static str, Option<f64>, Result<Bounds, &'static str>, Option<u64>);
 const UNDEFINED: &str = "the coefficient is undefined";
-const NOT_BETWEEN: &str = "all replicates on one side of the estimate";
 
 fn of(pairs: &[(f64, f64)], plan: &PlannedIntervals) -> Vec<Row> {
     let whole = Pairs::new(pairs.iter().copied());
@@ -76,12 +75,16 @@ fn of(pairs: &[(f64, f64)], plan: &PlannedIntervals) -> Vec<Row> {
     for (at, (statistic, _)) in MEASURES.iter().enumerate() {
         let replicates = Replicates::new(drawn.iter().map(|row| row[at]).collect());
         let count = Some(replicates.len() as u64);
-        let percentile = estimates[at].and_then(|_| replicates.percentile(plan.confidence)).ok_or(UNDEFINED);
+        let percentile = match estimates[at] {
+            Some(_) if replicates.are_equal() => Err(CONSTANT),
+            Some(_) => replicates.percentile(plan.confidence).ok_or(UNDEFINED),
+            None => Err(UNDEFINED),
+        };
         let bca = percentile.and_then(|_| {
             let estimate = estimates[at].unwrap_or(f64::NAN);
             let acceleration =
-                acceleration_of(influences(&without, at).into_iter().map(|u| (1.0, u))).ok_or(NOT_BETWEEN)?;
-            replicates.bca(estimate, acceleration, plan.confidence).ok_or(NOT_BETWEEN)
+                acceleration_of(influences(&without, at).into_iter().map(|u| (1.0, u))).ok_or(ONE_SIDED)?;
+            replicates.bca(estimate, acceleration, plan.confidence).ok_or(ONE_SIDED)
         });
         rows.push((*statistic, "percentile", estimates[at], percentile, count));
         rows.push((*statistic, "bca", estimates[at], bca, count));

@@ -57,8 +57,9 @@ pub struct Agreement {
 type Measure = fn(&Pairs) -> Coefficient;
 const MEASURES: [(&str, Measure); 2] = [("srcc", Pairs::srcc), ("krcc", Pairs::krcc)];
 
-/// Intervals over models of fewer say nothing.
+/// Intervals over models of fewer say nothing; and over prompts two models can only agree or disagree.
 const FEW: usize = 4;
+const FEWEST: usize = 3;
 
 /// The agreement of two boards.
 pub fn rankings(left: &Board, right: &Board, plan: &PlannedIntervals) -> Vec<Agreement> {
@@ -86,11 +87,11 @@ pub fn rankings(left: &Board, right: &Board, plan: &PlannedIntervals) -> Vec<Agr
     let one = |(place, (statistic, measure)): (usize, &(&'static str, Measure))| {
         let estimate = measure(&whole);
         let replicates = Replicates::new(all.iter().map(|row| row[place]).collect());
-        let too_few = drawn == Drawn::Models && n < FEW;
+        let too_few = n < if drawn == Drawn::Models { FEW } else { FEWEST };
         let bounds = estimate.is_ok().then(|| replicates.percentile(plan.confidence)).flatten().filter(|_| !too_few);
         let reason = match (&estimate, bounds) {
             (Err(reason), _) => Some(reason.to_string()),
-            (Ok(_), None) => Some("too few models to draw from".to_owned()),
+            (Ok(_), None) => Some("too few models".to_owned()),
             _ => None,
         };
         let (estimate, replicates) = (estimate.ok(), replicates.len());

@@ -40,7 +40,8 @@ pub fn rank_spreads(replicates: &[Vec<f64>], confidence: f64) -> Vec<Option<Rank
             let mut seen = 0;
             let at = counts.iter().position(|count| {
                 seen += count;
-                seen as f64 >= share * total as f64 && seen > 0
+                // Half a replicate for the rounding of the share.
+                seen as f64 + 0.5 > share * total as f64 && seen > 0
             });
             at.unwrap_or(models) as u64
         };

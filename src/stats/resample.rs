@@ -131,8 +131,10 @@ impl Replicates {
     /// The bias-corrected and accelerated interval (Efron 1987; Efron and Tibshirani 1993, 14.3), ties with the estimate counted half;
     /// `None` where all replicates lie on one side of the estimate, or the acceleration is undefined.
     pub fn bca(&self, estimate: f64, acceleration: f64, confidence: f64) -> Option<Bounds> {
-        let below = self.0.partition_point(|value| *value < estimate);
-        let at_most = self.0.partition_point(|value| *value <= estimate);
+        // A replicate that draws the sample again differs from the estimate by the rounding of its sum.
+        let noise = 1e-9 * estimate.abs().max(f64::MIN_POSITIVE);
+        let below = self.0.partition_point(|value| *value < estimate - noise);
+        let at_most = self.0.partition_point(|value| *value <= estimate + noise);
         let bias = normal::quantile((below + at_most) as f64 / (2 * self.0.len()) as f64);
         let share = |z: f64| normal::cdf(bias + (bias + z) / (1.0 - acceleration * (bias + z)));
         let z = normal::two_sided(confidence);
@@ -140,6 +142,19 @@ impl Replicates {
         let is_share = |share: f64| (0.0..=1.0).contains(&share);
         (!self.is_empty() && bias.is_finite() && is_share(low) && is_share(high))
             .then(|| Bounds { low: self.quantile(low), high: self.quantile(high) })
+    }
+}
+
+impl Replicates {
+    /// The BCa interval, or the percentile interval where that is undefined, with its name.
+    pub fn best(&self, estimate: f64, acceleration: f64, confidence: f64) -> Option<(Bounds, &'static str)> {
+        let bca = self.bca(estimate, acceleration, confidence).map(|bounds| (bounds, "bca"));
+        bca.or_else(|| self.percentile(confidence).map(|bounds| (bounds, "percentile")))
+    }
+
+    /// Whether all are one number: then they say nothing of how it varies.
+    pub fn are_equal(&self) -> bool {
+        self.0.first() == self.0.last()
     }
 }
 

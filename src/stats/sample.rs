@@ -37,6 +37,9 @@ impl Entry {
     }
 }
 
+/// Columns of samples that are texts.
+const TEXTS: [&str; 8] = ["scope", "model", "model_revision", "judge", "item", "unit", "statistic", "pattern"];
+
 /// The rows of a query, column by column, by place.
 pub struct SampleRows {
     batch: RecordBatch,
@@ -53,6 +56,14 @@ impl SampleRows {
         let batches = engine.collect(frame).map_err(|e| e.with("file", &sample.sql.path))?;
         let schema = batches.first().map_or(schema, RecordBatch::schema);
         let batch = concat_batches(&schema, &batches)?;
+        for field in batch.schema().fields() {
+            let is_text = matches!(field.data_type(), DataType::Utf8 | DataType::Utf8View | DataType::LargeUtf8);
+            if is_text != TEXTS.contains(&field.name().as_str()) {
+                let wanted = if is_text { "a number" } else { "a text" };
+                return Err(Error::new(ErrorKind::Config, format!("the column `{}` must be {wanted}", field.name()))
+                    .with("file", &sample.sql.path));
+            }
+        }
         let mut texts = BTreeMap::new();
         for (at, column) in batch.columns().iter().enumerate() {
             if matches!(column.data_type(), DataType::Utf8 | DataType::Utf8View | DataType::LargeUtf8) {
@@ -190,8 +201,8 @@ impl Observations {
     }
 }
 
-/// What the entries of an earlier snapshot are called beside those of a later one.
-const BEFORE: &str = " before";
+/// Marks the scope of an earlier snapshot's entries beside those of a later one: no language or collection begins so.
+const BEFORE: &str = "\0before\0";
 
 /// Sets the columns of an earlier snapshot beside those of a later one, on the later one's units; gives the pairs of entries, the later one
 /// first. `is_same` says whether two places name one sample.
@@ -223,7 +234,7 @@ pub fn side_by_side(
                     values[place] = *value;
                 }
             }
-            let entry = Entry { model: column.entry.model.clone() + BEFORE, ..column.entry.clone() };
+            let entry = Entry { scope: format!("{BEFORE}{}", column.entry.scope), ..column.entry.clone() };
             pairs.insert((column.entry.clone(), entry.clone()));
             added.push(Observed { entry, item: column.item.clone(), sample: column.sample, values });
         }

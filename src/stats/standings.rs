@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::compare::main_p;
+use super::compare::main_test;
 use super::sample::{Entry, Observations, Observed};
 use super::{Bounds, Interval, paired, ranks};
 use crate::pipeline::{PlannedIntervals, PlannedSample};
@@ -75,7 +75,10 @@ pub fn standings(
         for (entry, rank) in members {
             let place = ranked.iter().position(|(_, other)| *other == entry);
             let own = |interval: &&Interval| {
-                interval.table == sample.entry.table && interval.entry == *entry && interval.item.is_empty()
+                interval.table == sample.entry.table
+                    && interval.entry == *entry
+                    && interval.item.is_empty()
+                    && interval.statistic == "mean"
             };
             let mut bounds = intervals
                 .iter()
@@ -90,7 +93,10 @@ pub fn standings(
                 score: column.and_then(|column| super::intervals::exact_mean(column.present())),
                 n: column.map_or(0, |column| column.present().count() as u64),
                 bounds: bounds.first().map(|(_, bounds)| *bounds),
-                ranks: place.and_then(|place| spreads.get(place).copied().flatten()),
+                // One prompt says nothing of how ranks would vary.
+                ranks: place
+                    .filter(|_| column.is_some_and(|column| column.present().nth(1).is_some()))
+                    .and_then(|place| spreads.get(place).copied().flatten()),
                 groups: place.and_then(|place| groups.get(place).cloned()),
             });
         }
@@ -107,15 +113,22 @@ fn groups(sample: &PlannedSample, columns: &[&Observed], level: f64) -> Vec<Stri
             pairs.push((a, b));
         }
     }
-    let p = |(a, b): &(usize, usize)| {
+    let tested = |(a, b): &(usize, usize)| {
         let both = columns[*a].values.iter().zip(&columns[*b].values);
-        let differences: Vec<f64> = both.map(|(a, b)| a - b).filter(|difference| !difference.is_nan()).collect();
-        main_p(sample.entry.kind, &differences)
+        let differences: Vec<f64> =
+            both.map(|(a, b)| paired::difference(*a, *b)).filter(|difference| !difference.is_nan()).collect();
+        (!differences.is_empty()).then(|| main_test(sample.entry.kind, &differences))
     };
-    let p: Vec<f64> = pairs.iter().map(p).collect();
-    let corrected = paired::holm(&p);
-    let separated: std::collections::HashSet<(usize, usize)> =
-        pairs.into_iter().zip(corrected).filter(|(_, p)| *p < level).map(|(pair, _)| pair).collect();
+    // Pairs without a common prompt are not tested, and so no part of the correction.
+    let tests: Vec<((usize, usize), (f64, bool))> =
+        pairs.into_iter().filter_map(|pair| Some((pair, tested(&pair)?))).collect();
+    let p: Vec<f64> = tests.iter().map(|(_, (p, _))| *p).collect();
+    let separated: std::collections::HashSet<(usize, usize)> = tests
+        .iter()
+        .zip(paired::holm(&p))
+        .filter(|((_, (_, points_alike)), p)| *p < level && *points_alike)
+        .map(|((pair, _), _)| *pair)
+        .collect();
     let numbers = ranks::groups(columns.len(), |a, b| separated.contains(&(a, b)));
     numbers.into_iter().map(|of| of.iter().map(usize::to_string).collect::<Vec<_>>().join(",")).collect()
 }

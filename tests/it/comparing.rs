@@ -133,6 +133,7 @@ fn intervals_are_asked_for() {
     work.run(&["run", QWEN, "s.jsonl", "--intervals", "facets", "--supersede", "-q"]).expect(0);
     let tables =
         work.sql("SELECT DISTINCT result_table, method, reason FROM qwen_image_bench.intervals ORDER BY 1, 2, 3");
+    assert!(!tables.is_empty());
     assert!(
         tables.iter().all(|row| row["result_table"] == "by_facet" && row["reason"] == "all values are equal"),
         "{tables:?}"
@@ -174,9 +175,9 @@ fn boards_show_how_sure_they_are() {
     );
     let judged = work.row("SELECT count(*) AS n FROM qwen_image_bench.judgments WHERE model = 'GPT-Image-1.5' AND state_official IS NOT NULL");
     assert_eq!((&health["facets"], &health["cells"]), (&json!(56), &judged["n"]));
-    let never =
-        work.row("SELECT count(*) AS n FROM qwen_image_bench.judge_health WHERE remark = 'never judged' AND cells > 0");
-    assert_eq!(never["n"], 0);
+    let spread = work
+        .row("SELECT count(*) AS n FROM qwen_image_bench.judge_health WHERE na + n_0 + n_1 + n_2 + unusable <> cells");
+    assert_eq!(spread["n"], 0);
 }
 
 /// G12: one cell that differs is named with both values and n; the others match, to half a unit of their last digit.
@@ -220,8 +221,8 @@ fn g12_verify_names_the_cell() {
         format!("model,overall\nNano-Banana-Pro,{strict:.3}\n{},{cut:.6}\n", board[0]["model"].as_str().unwrap());
     let rules = work.write("rules.csv", text);
     let ran = work.run(&["verify", QWEN, "--published", &rules]).expect(3);
-    assert!(ran.stdout.contains("published = protocol strict"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("published = cut off instead of rounded"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("may be: protocol strict"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("may be: cut off instead of rounded"), "{}", ran.stdout);
     // Names that differ are mapped by a file; without it nothing can be compared, and that is no success.
     let named = work.write("named.csv", format!("model,overall\nThe Best,{own:.2}\n"));
     let ran = work.run(&["verify", QWEN, "--published", &named]).expect(3);
@@ -364,22 +365,21 @@ fn differences_of_snapshots() {
     ]);
     assert!(coarse["rows"].as_array().unwrap().iter().all(|row| row["column"] != "overall"), "{coarse}");
     let ran = work.run(&["snapshot", "diff", &target, &second]).expect(0);
-    assert!(
-        ran.stdout.contains("significance") && ran.stdout.contains("<0.0001") || ran.stdout.contains("better"),
-        "{}",
-        ran.stdout
-    );
+    let significant = ran.stdout.lines().find(|line| line.starts_with("significance")).unwrap();
+    assert!(significant.contains("better") && significant.contains("two cn"), "{significant}");
     work.run(&["snapshot", "diff", &target, &second, "--table", "nothing"]).expect(2);
-    work.run(&["snapshot", "diff", &target, "fager"]).expect(1);
+    let ran = work.run(&["snapshot", "diff", &target, "fager"]).expect(2);
+    assert!(ran.stderr.contains("a snapshot of qwen-image-bench and one of fager"), "{}", ran.stderr);
     // The judge's scores moved: back to the first replies, with its health told in both.
     work.write("r.jsonl", text);
     work.run(&["run", QWEN, "r.jsonl", "--supersede", "--intervals", "default", "-q"]).expect(0);
     let third = work.latest("official");
     let diff = work.json(&["snapshot", "diff", &format!("{QWEN}@{second}"), &third]);
-    let moved = diff["drift"].as_array().unwrap().iter().find(|row| row["row"] == "two / cn / all").unwrap();
+    let drift = diff["drift"].as_array().unwrap();
+    let moved = drift.iter().find(|row| row["row"] == "two / cn / facet / Quality / Realism / Physical Logic").unwrap();
     // 10, 10, 10 of 0, 1, 2 where there were 0, 10, 20: 10 + 10/3.
     assert!((moved["chi2"].as_f64().unwrap() - (10.0 + 10.0 / 3.0)).abs() < 1e-9, "{moved}");
-    assert_eq!(moved["df"], 2);
+    assert_eq!((&moved["df"], &moved["before"]), (&json!(2), &json!("1: 10, 2: 20")));
 }
 
 /// Gates hold a run to bounds, and a broken one is told and makes the exit code 3.
@@ -399,7 +399,7 @@ fn gates_hold_or_break() {
     // The first model becomes worse: against the snapshot before, that is a regression.
     work.write(
         "r.jsonl",
-        two_models(20, |_| 1, |_| 1, 20) + "{\"ID\": 21, \"quality_response_one\": \"no judgment\"}\n",
+        two_models(20, |_| 1, |_| 1, 20) + "{\"ID\": 21, \"dims_en\": \"Quality / Realism / Physical Logic\", \"quality_response_one\": \"no judgment\"}\n",
     );
     let ran = work
         .run(&[
@@ -416,7 +416,18 @@ fn gates_hold_or_break() {
     assert!(ran.stderr.contains(&format!("gate no_regression against {}: broken", &before[..8])), "{}", ran.stderr);
     assert!(ran.stderr.contains("one cn overall: -40.00 on 20 prompts"), "{}", ran.stderr);
     assert!(ran.stderr.contains("gate max_parse_failed at most 0.01: broken by 1 of 2"), "{}", ran.stderr);
-    assert_ne!(work.latest("official"), before, "the numbers are published all the same");
+    // The numbers are published all the same, but not as the latest: the same run breaks the same gate again.
+    assert_eq!(work.latest("official"), before);
+    let again = work.run(&["score", QWEN, "--gate", "no_regression=official"]).expect(3);
+    assert!(again.stderr.contains("the snapshot does not become the latest"), "{}", again.stderr);
+    assert_eq!(work.json(&["snapshot", "ls", QWEN]).as_array().unwrap().len(), 2);
+    // Nothing to compare with yet is no regression, and nothing to look at is no gate that holds.
+    work.run(&["score", QWEN, "--protocol", "strict", "--gate", "no_regression=strict"]).expect(0);
+    let others = two_models(3, |_| 1, |_| 1, 3).replace("_one", "_uno").replace("\"one\"", "\"uno\"");
+    work.write("x.jsonl", others.replace("_two", "_due").replace("\"two\"", "\"due\""));
+    let gate = format!("no_regression={before}");
+    let ran = work.run(&["run", QWEN, "x.jsonl", "--only-inputs", "--gate", &gate]).expect(3);
+    assert!(ran.stderr.contains("broken, there is nothing to look at"), "{}", ran.stderr);
     for (gate, told) in [
         ("min_beauty=1", "no gate `min_beauty`"),
         ("min_coverage=much", "not a number"),

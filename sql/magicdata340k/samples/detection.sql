@@ -30,7 +30,7 @@ SELECT
     '' AS judge,
     concat(p.gold, '/', p.mask) AS pattern,
     p.n,
-    concat(i.level, ' / ', i.label) AS item,
+    CASE WHEN i.level = i.label THEN i.label ELSE concat(i.level, ' / ', i.label) END AS item,
     CAST(i.main = 'yes' AS BIGINT) AS is_main,
     (p.gold >> i.position) & 1 AS has,
     (p.mask >> i.position) & 1 AS says,

@@ -10,11 +10,11 @@ WITH measures AS (
     UNION ALL
     SELECT assessor, model_revision, level, label, 'accuracy' AS statistic, n - fp - fn AS successes, n
     FROM detection
-    WHERE level <> 'micro'
+    WHERE level NOT IN ('micro', 'macro')
 )
 
 SELECT
-    '' AS scope, assessor AS model, model_revision, '' AS judge, concat(level, ' / ', label) AS item, statistic, successes, n,
+    '' AS scope, assessor AS model, model_revision, '' AS judge, CASE WHEN level = label THEN label ELSE concat(level, ' / ', label) END AS item, statistic, successes, n,
     1.0 AS scale
 FROM measures
 WHERE n > 0

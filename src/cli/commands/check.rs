@@ -10,6 +10,7 @@ use crate::error::Result;
 use crate::explore::{self, questions};
 use crate::lake::manifest::Manifest;
 use crate::pipeline::{Choices, Parameter, ParameterEntry, Pipeline, Plan};
+use crate::published;
 use crate::schema::TableSchema;
 use crate::schema::dataset::Dataset;
 use crate::score;
@@ -63,6 +64,7 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
             );
             plans.push((pipeline.name.clone(), chosen.trim().to_owned(), plan));
         }
+        published::require_entries(assets, &pipeline)?;
     }
     let questions = questions(assets)?;
     for question in &questions {

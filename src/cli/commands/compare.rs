@@ -24,7 +24,7 @@ pub(in crate::cli) struct Args {
     #[arg(long, value_name = "NAME")]
     scope: Option<String>,
     /// Differences up to it do not matter: tests whether both are equivalent within it (two one-sided tests).
-    #[arg(long, value_name = "POINTS", value_parser = parse_margin)]
+    #[arg(long, value_name = "POINTS", value_parser = parse_margin, conflicts_with = "changes")]
     margin: Option<f64>,
     /// The N prompts with the largest changes, instead of the comparison.
     #[arg(long, value_name = "N")]
@@ -37,8 +37,8 @@ pub(in crate::cli) struct Args {
 /// A number above 0.
 fn parse_margin(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
-        Ok(value) if value > 0.0 && value.is_finite() => Ok(value),
-        Ok(_) => Err("a number above 0".into()),
+        Ok(value) if value > 0.0 && value <= 1e6 => Ok(value),
+        Ok(_) => Err("a number above 0, at most a million".into()),
         Err(error) => Err(error.to_string()),
     }
 }
@@ -75,17 +75,23 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
         pairs[0].0.label(),
         pairs[0].1.label()
     ));
-    print(session, &comparisons, args.margin)?;
+    print(session, &comparisons, args.margin, args.all)?;
     let (place, item) = samples.item(None)?;
     let told = largest(&samples, &pairs, place, &item, TOLD);
     if !told.is_empty() {
-        let one = |change: &Change| format!("{} ({:+.2})", change.unit, change.a - change.b);
+        let one = |change: &Change| format!("{} ({:+.2})", shortened(&change.unit), change.a - change.b);
         session.printer.note(&format!(
             "largest changes: {}; --changes N lists them",
             told.iter().map(one).collect::<Vec<_>>().join(", ")
         ));
     }
     Ok(Outcome::Complete)
+}
+
+/// A unit's name, where it is a whole prompt the beginning of it.
+fn shortened(unit: &str) -> String {
+    const MOST: usize = 40;
+    if unit.chars().count() <= MOST { unit.to_owned() } else { unit.chars().take(MOST).chain(['…']).collect() }
 }
 
 fn labels(samples: &SnapshotSamples) -> Vec<String> {
@@ -130,8 +136,7 @@ fn all_pairs(session: &Session, samples: &SnapshotSamples, args: &Args, comparin
     // Only what is compared: the item's columns of one sample, the best first.
     let mut observations = samples.observations.clone();
     let mean = |values: &[f64]| {
-        let there: Vec<f64> = values.iter().copied().filter(|value| !value.is_nan()).collect();
-        there.iter().sum::<f64>() / there.len() as f64
+        stats::exact_mean(values.iter().copied().filter(|value| !value.is_nan())).unwrap_or(f64::NEG_INFINITY)
     };
     let mut pairs = Vec::new();
     for set in &mut observations {
@@ -157,14 +162,16 @@ fn all_pairs(session: &Session, samples: &SnapshotSamples, args: &Args, comparin
         return Err(Error::new(ErrorKind::Usage, "no two models to compare"));
     }
     let comparisons = stats::compare(&samples.planned(), &observations, &pairs, comparing);
-    print(session, &comparisons, args.margin)?;
+    print(session, &comparisons, args.margin, args.all)?;
     let of = if item.is_empty() { String::new() } else { format!(" of {item}") };
-    session.printer.note(&format!("{} pairs{of}; p_holm is corrected for all of them", comparisons.len()));
+    let pairs = if comparisons.len() == 1 { "1 pair".to_owned() } else { format!("{} pairs", comparisons.len()) };
+    session.printer.note(&format!("{pairs}{of}; p_holm is corrected for all pairs of a board"));
+    samples.tell_unranked(session);
     Ok(Outcome::Complete)
 }
 
 /// Columns that people see; all stand in the other formats, and here with -v.
-const FOR_PEOPLE: [&str; 14] = [
+const FOR_PEOPLE: [&str; 17] = [
     "scope",
     "a",
     "b",
@@ -177,11 +184,14 @@ const FOR_PEOPLE: [&str; 14] = [
     "high",
     "better",
     "worse",
+    "tost_low",
+    "tost_high",
+    "p",
     "p_holm",
     "verdict",
 ];
 
-fn print(session: &Session, comparisons: &[Comparison], margin: Option<f64>) -> Result<()> {
+fn print(session: &Session, comparisons: &[Comparison], margin: Option<f64>, is_all: bool) -> Result<()> {
     let row = |one: &Comparison| -> Vec<(&'static str, Cell)> {
         let item = if one.item.is_empty() { one.sample.as_str() } else { one.item.as_str() };
         vec![
@@ -202,6 +212,9 @@ fn print(session: &Session, comparisons: &[Comparison], margin: Option<f64>) -> 
             ("p_sign", one.p_sign.into()),
             ("p_wilcoxon", one.p_wilcoxon.into()),
             ("p_unpaired", one.p_unpaired.into()),
+            ("tost_low", one.tost.map(|bounds| bounds.low).into()),
+            ("tost_high", one.tost.map(|bounds| bounds.high).into()),
+            ("p", one.p.into()),
             ("p_holm", one.p_holm.into()),
             ("cohen_dz", one.cohen_dz.into()),
             ("rank_biserial", one.rank_biserial.into()),
@@ -215,7 +228,8 @@ fn print(session: &Session, comparisons: &[Comparison], margin: Option<f64>) -> 
     let is_shown = |name: &str| match name {
         _ if !for_people => true,
         "scope" => !all_same(|one| one.scope.clone()),
-        "a" | "b" => !(all_same(|one| one.a.label()) && all_same(|one| one.b.label())),
+        "a" | "b" => is_all || !(all_same(|one| one.a.label()) && all_same(|one| one.b.label())),
+        "tost_low" | "tost_high" => margin.is_some(),
         "item" => !all_same(|one| one.sample.clone() + &one.item),
         _ => FOR_PEOPLE.contains(&name),
     };
@@ -236,6 +250,8 @@ fn verdict(one: &Comparison, margin: Option<f64>) -> String {
         Verdict::SecondBetter => format!("{} better", one.b.label()),
         Verdict::Equivalent => format!("equivalent{within}"),
         Verdict::EquivalentThoughDifferent => format!("different, but equivalent{within}"),
+        Verdict::Mixed => "mixed: mean and most prompts disagree".into(),
+        Verdict::Identical => "the same on all".into(),
         Verdict::NotSeparated => "not separated".into(),
     }
 }

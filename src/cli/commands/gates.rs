@@ -3,10 +3,11 @@
 use super::samples::SnapshotSamples;
 use crate::cli::Session;
 use crate::error::Result;
-use crate::pipeline::{Bound, Plan, PlannedGate};
+use crate::lake::Lake;
+use crate::pipeline::{Bound, Pipeline, Plan, PlannedGate};
 use crate::schema::dataset::Dataset;
 use crate::score::{GateValue, Scored};
-use crate::snapshot::Snapshot;
+use crate::snapshot::{self, Snapshot};
 use crate::stats::{self, Comparing, Comparison, Verdict};
 
 /// What a gate said.
@@ -26,7 +27,7 @@ const TOLD: usize = 10;
 pub(super) fn values(plan: &Plan, scored: &Scored) -> Result<Vec<Held>> {
     let mut all = Vec::new();
     for gate in &plan.gates {
-        let PlannedGate::Values { name, sql, bound, value } = gate else { continue };
+        let PlannedGate::Values { name, sql, bound, value: Some(value) } = gate else { continue };
         let values = scored.gate_values(plan, sql, *bound, *value)?;
         let shown = |one: &GateValue| {
             let value = one.value.map_or_else(|| "no value".to_owned(), |value| format!("{value:.4}"));
@@ -41,18 +42,30 @@ pub(super) fn values(plan: &Plan, scored: &Scored) -> Result<Vec<Held>> {
     Ok(all)
 }
 
-/// The snapshots that the plan's gates compare with, found before the new one takes the place of the latest.
-pub(super) fn references(session: &Session, plan: &Plan) -> Result<Vec<Snapshot>> {
-    let against = |gate: &PlannedGate| match gate {
-        PlannedGate::NoRegression { against } => Some(format!("{}@{against}", plan.dataset.id)),
-        PlannedGate::Values { .. } => None,
-    };
-    let targets = plan.gates.iter().filter_map(against);
-    targets.map(|target| super::target::find(session, &target).map(|(_, snapshot)| snapshot)).collect()
+/// The snapshots that the plan's gates compare with, found before the new one takes the place of the latest. A protocol that was never
+/// scored has nothing to compare with yet, which is told.
+pub(super) fn references(session: &Session, plan: &Plan, lake: &Lake) -> Result<Vec<Snapshot>> {
+    let mut found = Vec::new();
+    for gate in &plan.gates {
+        let PlannedGate::NoRegression { against } = gate else { continue };
+        let protocols: Vec<String> = Pipeline::of_dataset(&session.assets, &plan.dataset.id)?
+            .into_iter()
+            .flat_map(|pipeline| pipeline.protocols)
+            .collect();
+        if protocols.contains(against) && snapshot::latest(lake, &plan.dataset.id, against)?.is_none() {
+            session.printer.note(&format!("gate no_regression: no snapshot of protocol {against} to compare with yet"));
+            continue;
+        }
+        found.push(snapshot::find(lake, &plan.dataset.id, &protocols, Some(against))?);
+    }
+    Ok(found)
 }
 
 /// Whether no model of both snapshots is significantly below what it was, in any score that the samples have.
 pub(super) fn no_regression(session: &Session, dataset: &Dataset, before: &Snapshot, now: &Snapshot) -> Result<Held> {
+    if before.manifest.id == now.manifest.id {
+        session.printer.note("gate no_regression: the snapshot is the one that it is compared with");
+    }
     let changes = changes(session, dataset, before, now)?;
     let is_worse = |one: &&Comparison| one.verdict == Verdict::SecondBetter;
     let shown = |one: &Comparison| {
@@ -62,12 +75,13 @@ pub(super) fn no_regression(session: &Session, dataset: &Dataset, before: &Snaps
     };
     Ok(Held {
         gate: format!("no_regression against {}", &before.manifest.id[..8.min(before.manifest.id.len())]),
-        looked_at: changes.len(),
+        looked_at: changes.iter().filter(|one| one.n > 0).count(),
         broken: changes.iter().filter(is_worse).map(shown).collect(),
     })
 }
 
-/// What became of every model that two snapshots have: the later one less the earlier one on the prompts of both, Holm-corrected over all.
+/// What became of every model that two snapshots have: the later one less the earlier one on the prompts of both, Holm-corrected over the
+/// models and items of each sample and scope.
 pub(super) fn changes(
     session: &Session,
     dataset: &Dataset,
@@ -82,9 +96,18 @@ pub(super) fn changes(
     Ok(stats::compare(&later.planned(), &joined, &pairs, comparing))
 }
 
-/// Tells what each gate said; whether all hold.
-pub(super) fn tell(session: &Session, held: &[Held]) -> bool {
+/// Whether every gate holds; one that had nothing to look at does not.
+pub(super) fn all_hold(held: &[Held]) -> bool {
+    held.iter().all(|one| one.broken.is_empty() && one.looked_at > 0)
+}
+
+/// Tells what each gate said.
+pub(super) fn tell(session: &Session, held: &[Held]) {
     for one in held {
+        if one.looked_at == 0 {
+            session.printer.warn(&format!("gate {}: broken, there is nothing to look at", one.gate));
+            continue;
+        }
         if one.broken.is_empty() {
             session.printer.note(&format!("gate {}: holds ({} looked at)", one.gate, one.looked_at));
             continue;
@@ -96,5 +119,4 @@ pub(super) fn tell(session: &Session, held: &[Held]) -> bool {
             session.printer.warn(&format!("  and {more} more"));
         }
     }
-    held.iter().all(|one| one.broken.is_empty())
 }

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use super::target;
 use crate::cli::Session;
 use crate::error::{Error, ErrorKind, Result};
+use crate::grid::{Datum, Grid};
 use crate::lake::session::Engine;
 use crate::pipeline::{Parameter, Pipeline, PlannedIntervals, PlannedSample};
 use crate::schema::dataset::Dataset;
@@ -18,12 +19,20 @@ pub(super) struct SnapshotSamples {
     pub(super) observations: Vec<Observations>,
     pub(super) intervals: PlannedIntervals,
     names: BTreeMap<String, String>,
+    unranked: Vec<String>,
 }
 
 /// The pipeline that a snapshot is of: the built-in one of its name, else the dataset's own.
 pub(super) fn pipeline_of(session: &Session, snapshot: &Snapshot) -> Result<Pipeline> {
     let pipelines = Pipeline::of_dataset(&session.assets, &snapshot.manifest.dataset)?;
-    let own = pipelines.iter().position(|pipeline| pipeline.name == snapshot.manifest.pipeline).unwrap_or(0);
+    let own = pipelines.iter().position(|pipeline| pipeline.name == snapshot.manifest.pipeline);
+    if own.is_none() {
+        session.printer.note(&format!(
+            "the snapshot is of the pipeline {}, which is not built in: samples, variants and published tables are those of {}",
+            snapshot.manifest.pipeline, snapshot.manifest.dataset
+        ));
+    }
+    let own = own.unwrap_or(0);
     let none =
         || Error::new(ErrorKind::Config, "the dataset has no pipeline").with("dataset", &snapshot.manifest.dataset);
     pipelines.into_iter().nth(own).ok_or_else(none)
@@ -83,7 +92,8 @@ impl SnapshotSamples {
         let observations = Observations::gather(&rows)?;
         drop(rows);
         let names = display_names(&session.assets, &dataset.id)?.into_iter().collect();
-        Ok(Self { observations, intervals: snapshot.manifest.intervals.unwrap_or(intervals), samples, names })
+        let unranked = unranked(&samples, &snapshot)?;
+        Ok(Self { unranked, observations, intervals: snapshot.manifest.intervals.unwrap_or(intervals), samples, names })
     }
 
     /// The samples, in the order that columns name them.
@@ -110,16 +120,20 @@ impl SnapshotSamples {
         let entries = self.entries();
         let named = |is: &dyn Fn(&Entry) -> bool| entries.iter().filter(|entry| is(entry)).cloned().collect::<Vec<_>>();
         let shown = |entry: &Entry| self.names.get(&entry.model).is_some_and(|shown| shown == name);
-        let found =
-            [named(&|entry| entry.label() == name), named(&|entry| entry.model == name), named(&|entry| shown(entry))]
-                .into_iter()
-                .find(|found| !found.is_empty());
+        let found = [
+            named(&|entry| entry.label() == name),
+            named(&|entry| entry.model == name),
+            named(&|entry| shown(entry)),
+            named(&|entry| entry.label().eq_ignore_ascii_case(name)),
+        ]
+        .into_iter()
+        .find(|found| !found.is_empty());
         let Some(found) = found else {
+            let near_to = |label: &str| strsim::jaro_winkler(&label.to_lowercase(), &name.to_lowercase());
             let labels: std::collections::BTreeSet<String> = entries.iter().map(Entry::label).collect();
-            let near =
-                labels.iter().max_by(|a, b| strsim::jaro_winkler(a, name).total_cmp(&strsim::jaro_winkler(b, name)));
+            let near = labels.iter().max_by(|a, b| near_to(a).total_cmp(&near_to(b)));
             let hint = match near {
-                Some(near) if strsim::jaro_winkler(near, name) > 0.8 => format!("did you mean {near}?"),
+                Some(near) if near_to(near) > 0.8 => format!("did you mean {near}?"),
                 _ => format!("there are {}", labels.into_iter().collect::<Vec<_>>().join(", ")),
             };
             return Err(Error::new(ErrorKind::Usage, format!("no `{name}` in the snapshot")).hint(hint));
@@ -151,4 +165,24 @@ impl SnapshotSamples {
         items.dedup();
         Err(Error::new(ErrorKind::Usage, format!("no item `{name}`")).hint(format!("there are {}", items.join(", "))))
     }
+
+    /// Says which models have no rank on the snapshot's own board, since comparisons and further boards have them.
+    pub(super) fn tell_unranked(&self, session: &Session) {
+        if !self.unranked.is_empty() {
+            session
+                .printer
+                .note(&format!("without a rank on the board, for want of coverage: {}", self.unranked.join(", ")));
+        }
+    }
+}
+
+/// Models without a rank in the table of the sample that ranks.
+fn unranked(samples: &[PlannedSample], snapshot: &Snapshot) -> Result<Vec<String>> {
+    let Some(ranking) = samples.iter().find(|sample| sample.entry.ranks) else { return Ok(Vec::new()) };
+    let board = Grid::of(snapshot.rows(&ranking.entry.table, usize::MAX)?)?;
+    let has_none = |row: &&BTreeMap<String, Datum>| row.get("rank") == Some(&Datum::Null);
+    let mut models: Vec<String> =
+        board.rows.iter().filter(has_none).filter_map(|row| row.get("model")).map(Datum::text).collect();
+    models.dedup();
+    Ok(models)
 }

@@ -69,8 +69,8 @@ pub(in crate::cli) struct ScoreOptions {
     intervals: Option<String>,
     /// Holds the run to a bound of a gate (a wrong name lists them), such as min_coverage=0.95 or no_regression=ID; a broken one makes the
     /// exit code 3.
-    #[arg(long = "gate", value_name = "NAME=VALUE", value_parser = parse_parameter)]
-    gates: Vec<(String, Parameter)>,
+    #[arg(long = "gate", value_name = "NAME=VALUE", value_parser = parse_gate)]
+    gates: Vec<(String, String)>,
     /// Another value for a parameter of the pipeline.
     #[arg(long = "set", value_name = "NAME=VALUE", value_parser = parse_parameter)]
     set: Vec<(String, Parameter)>,
@@ -111,6 +111,12 @@ pub(super) fn parse_parameter(text: &str) -> Result<(String, Parameter), String>
         _ => Parameter::Text(value.to_owned()),
     };
     Ok((name.to_owned(), parsed))
+}
+
+/// `name=value`; an id is no number, whatever its digits.
+fn parse_gate(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or("NAME=VALUE")?;
+    Ok((name.trim().to_owned(), value.trim().to_owned()))
 }
 
 impl ScoreOptions {
@@ -206,7 +212,7 @@ pub(super) fn score(
     whole_lake: bool,
     record: &RunRecord,
 ) -> Result<(Published, Outcome)> {
-    let references = gates::references(session, plan)?;
+    let references = gates::references(session, plan, lake)?;
     let staging = Staging::private(lake, "snapshot")?;
     let beside = usize::from(plan.intervals.is_some()) + usize::from(plan.sensitivity.is_some());
     let bar = Bar::steps(session, plan.steps.len() + 1 + beside)?;
@@ -231,7 +237,8 @@ pub(super) fn score(
         return Err(nothing_to_score(lake, plan));
     }
     let mut held = gates::values(plan, &scored)?;
-    let published = snapshot::publish(lake, &staging, manifest, plan, &scored, whole_lake)?;
+    let may_be_latest = whole_lake && gates::all_hold(&held);
+    let mut published = snapshot::publish(lake, &staging, manifest, plan, &scored, may_be_latest)?;
     record.set("snapshot", to_json(&published.snapshot.manifest.id))?;
     for finding in scored.findings.iter().filter(|finding| finding.is_told) {
         match finding.level {
@@ -246,7 +253,13 @@ pub(super) fn score(
     for before in &references {
         held.push(gates::no_regression(session, &plan.dataset, before, &published.snapshot)?);
     }
-    let holds = gates::tell(session, &held);
+    let holds = gates::all_hold(&held);
+    gates::tell(session, &held);
+    if whole_lake && holds {
+        snapshot::make_latest(lake, manifest, plan, &mut published)?;
+    } else if !holds && plan.is_default {
+        session.printer.warn("a gate is broken: the snapshot does not become the latest of its protocol");
+    }
     let is_whole = published.status != "partial" && holds;
     Ok((published, if is_whole { Outcome::Complete } else { Outcome::Partial }))
 }
@@ -286,7 +299,9 @@ pub(super) fn tell_next(session: &Session, plan: &Plan, published: &Published) {
     let lake = session.lake_option();
     let shown = published.snapshot.shown(&plan.show);
     let next = plan.show.iter().skip_while(|name| Some(*name) != shown).nth(1).map_or("ledger", String::as_str);
+    let has_several = manifest.tables.iter().any(|table| table.name == "standings" && table.rows > 1);
+    let compare = if has_several { format!("scorelake{lake} compare {reference} --all | ") } else { String::new() };
     printer.note(&format!(
-        "next: scorelake{lake} show {reference} {next} | scorelake{lake} export {reference} --xlsx tables.xlsx"
+        "next: scorelake{lake} show {reference} {next} | {compare}scorelake{lake} export {reference} --xlsx tables.xlsx"
     ));
 }

@@ -7,8 +7,8 @@ use super::text_rows::{self, Cell};
 use crate::cli::Session;
 use crate::cli::output::Outcome;
 use crate::error::{Error, ErrorKind, Result};
-use crate::exact::ExactSum;
-use crate::stats::{Entry, Observations, Observed, Replicates, Resampling, acceleration};
+use crate::pipeline::{PlannedIntervals, SampleEntry, SampleKind};
+use crate::stats::{self, Entry, Observations, Observed, Replicates, Resampling, acceleration, proportion};
 
 /// The sample of prompts whose every part was judged.
 const COMPLETE: &str = "complete";
@@ -36,20 +36,27 @@ pub(super) fn print(session: &Session, target: &str, is_common: bool, is_complet
         for members in boards.into_values() {
             let kept = |unit: usize| !is_common || members.iter().all(|column| !column.values[unit].is_nan());
             let kept: Vec<bool> = (0..set.units.len()).map(kept).collect();
-            rows.extend(board(set, &members, &kept, &samples));
+            rows.extend(board(set, &members, &kept, &samples.intervals, &samples.samples[place].entry));
         }
     }
     if rows.iter().all(|row| row.n == 0) {
-        session.printer.warn("no prompt is left: the models have none in common");
+        session.printer.warn(if is_complete {
+            "no prompt is complete; without metadata none is known to be"
+        } else {
+            "no prompt is left: the models have none in common"
+        });
     }
     let cells: Vec<[Cell; 10]> = rows.into_iter().map(cells).collect();
     let names = ["rank", "model", "scope", "score", "low", "high", "n", "n_own", "model_revision", "judge"];
     text_rows::print_hiding(session, &names, &cells)?;
-    session.printer.note(match (is_common, is_complete) {
-        (true, true) => "over the prompts that are complete for every model",
-        (true, false) => "over the prompts that every model of a board has; n_own counts a model's own",
-        _ => "over each model's complete prompts",
-    });
+    let of = if item.is_empty() || is_complete { String::new() } else { format!("{item} ") };
+    let over = match (is_common, is_complete) {
+        (true, true) => "over what is complete for every model",
+        (true, false) => "over what every model of a board has; n_own counts a model's own",
+        _ => "over what is complete for each model",
+    };
+    session.printer.note(&format!("{of}{over}"));
+    samples.tell_unranked(session);
     Ok(Outcome::Complete)
 }
 
@@ -62,7 +69,13 @@ struct Row {
     n_own: u64,
 }
 
-fn board(set: &Observations, members: &[&Observed], kept: &[bool], samples: &SnapshotSamples) -> Vec<Row> {
+fn board(
+    set: &Observations,
+    members: &[&Observed],
+    kept: &[bool],
+    plan: &PlannedIntervals,
+    sample: &SampleEntry,
+) -> Vec<Row> {
     let restricted: Vec<Vec<f64>> = members
         .iter()
         .map(|column| {
@@ -70,7 +83,6 @@ fn board(set: &Observations, members: &[&Observed], kept: &[bool], samples: &Sna
         })
         .collect();
     let columns: Vec<&[f64]> = restricted.iter().map(Vec::as_slice).collect();
-    let plan = &samples.intervals;
     let means = Resampling { replicates: plan.replicates, seed: plan.seed }.means(set.units.len(), &columns);
     let mut rows: Vec<Row> = members
         .iter()
@@ -78,26 +90,23 @@ fn board(set: &Observations, members: &[&Observed], kept: &[bool], samples: &Sna
         .zip(means)
         .map(|((column, values), means)| {
             let present = values.iter().copied().filter(|value| !value.is_nan());
-            let mut sum = ExactSum::default();
-            present.clone().for_each(|value| sum.add(value));
-            let score = sum.mean();
-            let replicates = Replicates::new(means);
-            let bounds = acceleration(present.clone()).zip(score).and_then(|(acceleration, score)| {
-                let bca = replicates.bca(score, acceleration, plan.confidence);
-                bca.or_else(|| replicates.percentile(plan.confidence))
-            });
-            Row {
-                rank: None,
-                entry: column.entry.clone(),
-                score,
-                bounds: bounds.map(|bounds| (bounds.low, bounds.high)),
-                n: present.count() as u64,
-                n_own: column.present().count() as u64,
-            }
+            let n = present.clone().count() as u64;
+            let score = stats::exact_mean(present.clone());
+            let bounds = if sample.kind == SampleKind::YesNo {
+                let successes = present.filter(|value| *value != 0.0).count() as u64;
+                let wilson = proportion::wilson(successes, n, plan.confidence);
+                wilson.map(|bounds| (bounds.low * sample.yes, bounds.high * sample.yes))
+            } else {
+                let best = acceleration(present).zip(score).and_then(|(acceleration, score)| {
+                    Replicates::new(means).best(score, acceleration, plan.confidence)
+                });
+                best.map(|(bounds, _)| (bounds.low, bounds.high))
+            };
+            Row { rank: None, entry: column.entry.clone(), score, bounds, n, n_own: column.present().count() as u64 }
         })
         .collect();
     let scores: Vec<f64> = rows.iter().map(|row| row.score.unwrap_or(f64::NAN)).collect();
-    rows.iter_mut().zip(crate::stats::ranks::places(&scores)).for_each(|(row, place)| row.rank = place);
+    rows.iter_mut().zip(stats::ranks::places(&scores)).for_each(|(row, place)| row.rank = place);
     rows.sort_by(|a, b| (a.rank.is_none(), a.rank, &a.entry).cmp(&(b.rank.is_none(), b.rank, &b.entry)));
     rows
 }

@@ -36,7 +36,7 @@ pub(in crate::cli) struct Args {
 }
 
 /// A number from 0.
-fn parse_tolerance(text: &str) -> Result<f64, String> {
+pub(super) fn parse_tolerance(text: &str) -> Result<f64, String> {
     match text.parse::<f64>() {
         Ok(value) if value >= 0.0 && value.is_finite() => Ok(value),
         Ok(_) => Err("a number from 0".into()),
@@ -60,8 +60,10 @@ fn alone(session: &Session, given: Option<PublishedTable>) -> Result<Outcome> {
     let one = given.is_some();
     let tables = given.map_or_else(|| PublishedTable::all(&session.assets), |table| Ok(vec![table]))?;
     let mut rows: Vec<[Printable; 7]> = Vec::new();
+    let mut is_checked = false;
     for table in &tables {
-        let checked = published::check(&session.assets, session.engine(), table)?;
+        let (checked, skipped) = published::check(&session.assets, session.engine(), table)?;
+        skipped.iter().for_each(|what| session.printer.warn(&format!("{}: not checked: {what}", table.name)));
         if checked.is_empty() && one {
             session.printer.warn(&format!(
                 "no check knows the columns of {}: {}",
@@ -69,19 +71,20 @@ fn alone(session: &Session, given: Option<PublishedTable>) -> Result<Outcome> {
                 table.columns.join(", ")
             ));
         }
+        is_checked |= !checked.is_empty();
         for check in checked {
             session.printer.note(&format!(
-                "{}: {}: {} of {} figures cannot be{}",
+                "{}: {}: {} figures, {} of them impossible{}",
                 table.name,
                 check.check,
-                check.faults.len(),
                 check.figures,
+                check.faults.len(),
                 if check.faults.is_empty() { String::new() } else { format!(" ({})", check.question) }
             ));
             rows.extend(faults(table, &check));
         }
     }
-    let outcome = if rows.is_empty() { Outcome::Complete } else { Outcome::Partial };
+    let outcome = if rows.is_empty() && is_checked { Outcome::Complete } else { Outcome::Partial };
     text_rows::print(session, ["published", "check", "row", "column", "printed", "at_least", "at_most"], &rows)?;
     Ok(outcome)
 }
@@ -123,20 +126,26 @@ fn beside_snapshot(
     }
     let mut cells = Vec::new();
     for table in &tables {
-        let board = pipeline.show.iter().find_map(|name| snapshot.table(name).ok());
-        let board: Vec<&str> =
-            board.iter().flat_map(|(_, schema)| &schema.columns).map(|column| column.name.as_str()).collect();
-        let entry = published::entry_for(&pipeline, table, &board)?;
-        let names = Names::load(&session.assets, &dataset.id, &entry.names, args.names.as_deref())?;
-        let ours = Grid::of(snapshot.rows(&entry.result, usize::MAX)?)?;
-        let mut compared = published::compare(table, &entry, &ours, &names, args.tolerance);
-        if compared.cells.iter().any(|cell| cell.state == State::Differs) {
-            let rules = rules(session, &pipeline, dataset, snapshot, &entry)?;
-            compared.cells.iter_mut().for_each(|cell| published::explain(cell, &entry, &ours, &rules));
+        let entries = published::entries_for(&pipeline, table, &snapshot.manifest)?;
+        let mut whole = Compared::default();
+        for entry in &entries {
+            snapshot.table(&entry.result)?;
+            let names = Names::load(&session.assets, &dataset.id, &entry.names, args.names.as_deref())?;
+            let ours = Grid::of(snapshot.rows(&entry.result, usize::MAX)?)?;
+            let mut compared = published::compare(table, entry, &ours, &names, args.tolerance);
+            if compared.cells.iter().any(|cell| cell.state == State::Differs) {
+                let rules = rules(session, &pipeline, dataset, snapshot, entry)?;
+                compared.cells.iter_mut().for_each(|cell| published::explain(cell, entry, &ours, &rules));
+            }
+            whole.join(compared);
         }
-        tell(session, table, &compared);
-        cells.extend(compared.cells);
-        for check in published::check(&session.assets, session.engine(), table)? {
+        tell(session, table, &whole);
+        let unused = published::not_compared(table, &entries);
+        if !unused.is_empty() {
+            session.printer.note(&format!("  columns that were not compared: {}", unused.join(", ")));
+        }
+        cells.extend(whole.cells);
+        for check in published::check(&session.assets, session.engine(), table)?.0 {
             if !check.faults.is_empty() {
                 session.printer.warn(&format!(
                     "{} is not consistent in itself: {} of {} figures ({}); scorelake verify --published {}",
@@ -152,9 +161,9 @@ fn beside_snapshot(
     print(session, &cells)?;
     let is_compared = |cell: &Cell| matches!(cell.state, State::Match | State::Differs);
     if !cells.iter().any(is_compared) {
-        session
-            .printer
-            .warn("no figure could be compared: no row of the snapshot has a published name (--names FILE maps them)");
+        session.printer.warn(
+            "no figure could be compared: no number can be read, or no name is that of a row (--names FILE maps them)",
+        );
         return Ok(Outcome::Partial);
     }
     let differs = cells.iter().any(|cell| cell.state == State::Differs);
@@ -166,20 +175,23 @@ fn tell(session: &Session, table: &PublishedTable, compared: &Compared) {
     let count = |state: State| compared.cells.iter().filter(|cell| cell.state == state).count();
     let compared_cells = count(State::Match) + count(State::Differs);
     session.printer.note(&format!(
-        "{}: {} of {compared_cells} figures match, {} differ; {} not computable",
+        "{}: {} of {compared_cells} figures match, {} differ; {} not computable{}",
         table.name,
         count(State::Match),
         count(State::Differs),
-        count(State::NotComputable)
+        count(State::NotComputable),
+        match count(State::NotReadable) {
+            0 => String::new(),
+            some => format!("; {some} not readable (-v lists them)"),
+        }
     ));
-    for (what, rows) in [
-        ("published, not in the snapshot", &compared.missing),
-        ("in the snapshot, not published", &compared.unpublished),
-    ] {
+    let told = |what: &str, rows: Vec<&str>| {
         if !rows.is_empty() {
             session.printer.note(&format!("  {what}: {}", rows.join(", ")));
         }
-    }
+    };
+    told("published, not in the snapshot", compared.missing.iter().map(String::as_str).collect());
+    told("in the snapshot, not published", compared.unpublished.iter().map(String::as_str).collect());
 }
 
 /// What else the numbers could have been: the other protocols and parameters over the same sources, and the snapshot's sensitivity.
@@ -191,6 +203,10 @@ fn rules(
     entry: &PublishedEntry,
 ) -> Result<Rules> {
     let mut rules = Rules::default();
+    if let Some(sensitivity) = pipeline.sensitivity.as_ref().filter(|_| snapshot.table("sensitivity").is_ok()) {
+        rules.sensitivity = Grid::of(snapshot.rows("sensitivity", usize::MAX)?)?;
+        rules.sensitivity_of = Some((sensitivity.table.clone(), sensitivity.column.clone()));
+    }
     let lake = session.lake()?;
     let _reading = lake.reading(&dataset.id)?;
     let manifest = Manifest::load(&lake, &dataset.id)?;

@@ -1,4 +1,4 @@
--- name: max_parse_failed
+-- name: max_not_valid
 -- question: What share of each model's records is not valid?
 -- grain: one model, revision and judge
 -- key: what
