@@ -139,6 +139,18 @@ impl Engine {
         Ok(DataFrame::new(state, plan))
     }
 
+    /// All rows of a table of the default schema.
+    pub fn table(&self, name: &str) -> Result<Vec<RecordBatch>> {
+        let frame = self.runtime.block_on(self.context.table(TableReference::bare(name)))?;
+        self.collect(frame)
+    }
+
+    /// The columns of a table of the default schema.
+    pub fn columns(&self, name: &str) -> Result<Vec<String>> {
+        let frame = self.runtime.block_on(self.context.table(TableReference::bare(name)))?;
+        Ok(frame.schema().fields().iter().map(|field| field.name().clone()).collect())
+    }
+
     /// Runs a query.
     pub fn query(&self, sql: &str) -> Result<Vec<RecordBatch>> {
         self.collect(self.plan(sql)?)

@@ -65,7 +65,7 @@ pub struct Compared {
     /// Published rows that the snapshot lacks.
     pub missing: Vec<String>,
     /// Names that stand in several of its rows.
-    pub twice: Vec<String>,
+    pub twice: BTreeSet<String>,
     /// Rows of the snapshot that the table lacks.
     pub unpublished: BTreeSet<String>,
     /// Rows of the snapshot that it has.
@@ -82,6 +82,7 @@ impl Compared {
         } else {
             self.missing.retain(|row| other.missing.contains(row));
         }
+        self.twice.extend(other.twice);
         self.used.extend(other.used);
         self.unpublished.extend(other.unpublished);
         self.unpublished.retain(|label| !self.used.contains(label));
@@ -124,7 +125,7 @@ pub fn compare(
             if has_same { names_by(row, &is_same) } else { names_by(row, &|a, b| names.means(a, b)) }
         };
         if !labels.insert(label.clone()) {
-            compared.twice.push(label.clone());
+            compared.twice.insert(label.clone());
         }
         let mut is_found = false;
         for (column, cell) in &entry.cells {

@@ -5,5 +5,5 @@ mod format;
 mod table;
 
 pub use format::{Format, write_batches};
-pub(crate) use table::printable;
 pub use table::{TableOptions, render};
+pub(crate) use table::{chance, printable};

@@ -119,8 +119,8 @@ fn is_chance(name: &str) -> bool {
     name == "p" || name.starts_with("p_")
 }
 
-/// Four decimals, none of them for what is smaller.
-fn chance(value: f64) -> String {
+/// A p-value: four decimals, none of them for what is smaller.
+pub(crate) fn chance(value: f64) -> String {
     if value < 0.0001 { "<0.0001".into() } else { format!("{value:.4}") }
 }
 

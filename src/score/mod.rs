@@ -149,7 +149,7 @@ pub fn result_rows(
     for step in needed(&plan.steps[..=last]) {
         run_step(&engine, plan, step, dir)?;
     }
-    engine.query(&format!("SELECT * FROM {table}")).map(Some)
+    engine.table(table).map(Some)
 }
 
 /// The steps that the last one needs, and it, in order: those whose names stand in the text of one that is needed.
@@ -191,8 +191,8 @@ pub fn dry_run(assets: &Assets, plan: &Plan, options: EngineOptions) -> Result<(
         sample.require_columns(&found)?;
     }
     if let Some(sensitivity) = &plan.sensitivity {
-        let frame = engine.plan_with(&format!("SELECT * FROM {}", sensitivity.scores), &plan.bound())?;
-        let found: Vec<_> = frame.schema().fields().iter().map(|field| field.name().clone()).collect();
+        let columns = engine.columns(&sensitivity.scores)?;
+        let found: Vec<&str> = columns.iter().map(String::as_str).collect();
         if found != SENSITIVITY {
             return Err(Error::new(ErrorKind::Config, "the step of [sensitivity] has other columns than it must")
                 .with("step", &sensitivity.scores)

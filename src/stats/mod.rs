@@ -22,6 +22,7 @@ mod standings;
 pub use compare::{Change, Comparing, Comparison, Verdict, changes, compare};
 pub use drift::{Drift, chi_squared, chi_squared_p, drift};
 pub use intervals::{Estimated, Interval, estimate, exact_mean, fisher};
+pub use rank_correlation::{CoefficientInterval, coefficient_intervals};
 pub use rankings::{Agreement, Board, Drawn, rankings};
 pub use resample::{Bounds, Replicates, Resampling, acceleration, acceleration_of};
 pub use sample::{Entry, Observations, Observed, SampleRows, side_by_side};

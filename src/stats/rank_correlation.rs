@@ -30,7 +30,9 @@ pub(super) fn intervals(sample: &PlannedSample, rows: &SampleRows, plan: &Planne
             members.into_iter().filter(|row| !x[*row].is_nan() && !y[*row].is_nan()).collect();
         members.sort_by(|a, b| rows.text(*a, 5).cmp(rows.text(*b, 5)));
         let pairs: Vec<(f64, f64)> = members.iter().map(|row| (x[*row], y[*row])).collect();
-        for (statistic, method, estimate, bounds, replicates) in of(&pairs, plan) {
+        for CoefficientInterval { statistic, method, estimate, bounds, replicates } in
+            coefficient_intervals(&pairs, plan)
+        {
             all.push(Interval {
                 table: sample.entry.table.clone(),
                 entry: entry.clone(),
@@ -48,10 +50,25 @@ pub(super) fn intervals(sample: &PlannedSample, rows: &SampleRows, plan: &Planne
     Ok(all)
 }
 
-type Row = (&'static str, &'static str, Option<f64>, Result<Bounds, &'static str>, Option<u64>);
+/// The interval of one coefficient of pairs.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CoefficientInterval {
+    /// srcc, krcc or plcc.
+    pub statistic: &'static str,
+    /// percentile, bca, jackknife or fisher.
+    pub method: &'static str,
+    /// The coefficient.
+    pub estimate: Option<f64>,
+    /// The bounds, or why there are none.
+    pub bounds: Result<Bounds, &'static str>,
+    /// Replicates that are defined, of a bootstrap.
+    pub replicates: Option<u64>,
+}
+
 const UNDEFINED: &str = "the coefficient is undefined";
 
-fn of(pairs: &[(f64, f64)], plan: &PlannedIntervals) -> Vec<Row> {
+/// The intervals of SRCC, KRCC and PLCC of pairs: percentile and BCa up to 20,000 pairs, the jackknife or Fisher's above.
+pub fn coefficient_intervals(pairs: &[(f64, f64)], plan: &PlannedIntervals) -> Vec<CoefficientInterval> {
     let whole = Pairs::new(pairs.iter().copied());
     let estimates: Vec<Option<f64>> = MEASURES.iter().map(|(_, measure)| measure(&whole).ok()).collect();
     if pairs.len() > MOST {
@@ -86,8 +103,10 @@ fn of(pairs: &[(f64, f64)], plan: &PlannedIntervals) -> Vec<Row> {
                 acceleration_of(influences(&without, at).into_iter().map(|u| (1.0, u))).ok_or(ONE_SIDED)?;
             replicates.bca(estimate, acceleration, plan.confidence).ok_or(ONE_SIDED)
         });
-        rows.push((*statistic, "percentile", estimates[at], percentile, count));
-        rows.push((*statistic, "bca", estimates[at], bca, count));
+        let (statistic, estimate) = (*statistic, estimates[at]);
+        for (method, bounds) in [("percentile", percentile), ("bca", bca)] {
+            rows.push(CoefficientInterval { statistic, method, estimate, bounds, replicates: count });
+        }
     }
     rows
 }
@@ -110,14 +129,15 @@ fn influences(without: &[[f64; 3]], at: usize) -> Vec<f64> {
 }
 
 /// Of very many pairs: Fisher's interval for PLCC, the jackknife over blocks (Quenouille 1956; Tukey 1958) for SRCC and KRCC.
-fn large(pairs: &[(f64, f64)], estimates: &[Option<f64>], plan: &PlannedIntervals) -> Vec<Row> {
+fn large(pairs: &[(f64, f64)], estimates: &[Option<f64>], plan: &PlannedIntervals) -> Vec<CoefficientInterval> {
     let without = left_out(pairs, BLOCKS);
     let z = normal::two_sided(plan.confidence);
-    let row = |(at, (statistic, _)): (usize, &(&'static str, Measure))| {
+    let row = |(at, &(statistic, _)): (usize, &(&'static str, Measure))| {
         let estimate = estimates[at];
-        if *statistic == "plcc" {
+        if statistic == "plcc" {
             let bounds = estimate.and_then(|r| fisher(r, pairs.len() as u64, plan.confidence));
-            return (*statistic, "fisher", estimate, bounds.ok_or(UNDEFINED), None);
+            let bounds = bounds.ok_or(UNDEFINED);
+            return CoefficientInterval { statistic, method: "fisher", estimate, bounds, replicates: None };
         }
         let influences = influences(&without, at);
         let blocks = influences.len() as f64;
@@ -126,7 +146,8 @@ fn large(pairs: &[(f64, f64)], estimates: &[Option<f64>], plan: &PlannedInterval
             low: (estimate - z * deviation).max(-1.0),
             high: (estimate + z * deviation).min(1.0),
         });
-        (*statistic, "jackknife", estimate, bounds.ok_or(UNDEFINED), None)
+        let bounds = bounds.ok_or(UNDEFINED);
+        CoefficientInterval { statistic, method: "jackknife", estimate, bounds, replicates: None }
     };
     MEASURES.iter().enumerate().map(row).collect()
 }

@@ -64,7 +64,7 @@ pub fn add_tables(
     }
     step_done("intervals");
     if let Some(entry) = &plan.sensitivity {
-        let grid = |name: &str| Grid::of(scored.engine.query(&format!("SELECT * FROM {name}"))?.into_iter().map(Ok));
+        let grid = |name: &str| Grid::of(scored.engine.table(name)?.into_iter().map(Ok));
         let (table, scores) = (grid(&entry.table)?, grid(&entry.scores)?);
         let others = by_variants(assets, sources, plan, &entry.table)?;
         let rows = sensitivity_columns(by_rule(entry, &table, &others, &scores));
@@ -92,7 +92,7 @@ fn by_variants(assets: &Assets, sources: Sources, plan: &Plan, table: &str) -> R
 fn board(engine: &Engine, ranking: &PlannedSample) -> Result<BTreeMap<Entry, Option<i64>>> {
     let scope = ranking.entry.scope_column.as_deref().unwrap_or("");
     let mut board = BTreeMap::new();
-    for batch in engine.query(&format!("SELECT * FROM {}", ranking.entry.table))? {
+    for batch in engine.table(&ranking.entry.table)? {
         let text = |name: &str| -> Result<Option<StringArray>> {
             let column = batch.column_by_name(name).map(|column| cast(column, &DataType::Utf8)).transpose()?;
             Ok(column.map(|column| column.as_string::<i32>().clone()))

@@ -258,6 +258,7 @@ fn published_tables_by_themselves() {
     assert_eq!(faults.len(), of("totals_close").len() + of("shares_of_counts").len(), "{faults:?}");
     // Train and test of Artifacts are 665 short of the total; for four labels they are above it.
     let totals = of("totals_close");
+    assert_eq!(totals.len(), 22, "as the README says");
     let gap = |fault: &Value| fault["printed"].as_f64().unwrap() - fault["at_most"].as_f64().unwrap();
     assert_eq!(totals.iter().find(|fault| fault["row"] == "Artifacts").map(|fault| gap(fault)), Some(665.0));
     assert_eq!(totals.iter().filter(|fault| gap(fault) < 0.0).count(), 4);

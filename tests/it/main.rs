@@ -10,6 +10,8 @@ mod agiqa;
 mod bad_input;
 /// Cases A and B of judge replies: both readings, ledger and score, end to end.
 mod cases;
+/// Faults that were found once in intervals, comparisons, verification and gates.
+mod certainty;
 /// Commands, formats, exit codes, and the texts of the mistakes people make.
 mod command_line;
 /// Comparisons, published figures, differences and gates.

@@ -165,7 +165,7 @@ fn fager_references_names_and_levels() {
         "2",
     ])
     .expect(0);
-    work.run(&["score", "fager", "-q"]).expect(0);
+    work.run(&["score", "fager", "-q", "--intervals", "default"]).expect(0);
     let rows = work.sql("SELECT reference_revision, pairs, correct, wrong FROM fager.ab_accuracy WHERE score_name = 'overall' ORDER BY 1");
     assert_eq!(
         rows,

@@ -351,3 +351,37 @@ fn agreement_of_rankings() {
     assert_eq!((found[0].drawn, found[0].estimate), (Drawn::Prompts, Some(1.0)));
     assert!((found[0].bounds.unwrap().low - 0.8).abs() < 1e-12 && found[0].bounds.unwrap().high == 1.0);
 }
+
+/// Above 20,000 pairs the methods are the jackknife and Fisher's, whose widths are those of theory and of the bootstrap just below.
+#[test]
+fn many_pairs_have_other_methods() {
+    let (_, plan) = ranking();
+    let pairs = |n: usize| -> Vec<(f64, f64)> {
+        let mut random = Random::at(17, &[n as u64]);
+        let normal = |random: &mut Random| normal::quantile(random.unit().max(1e-12));
+        (0..n)
+            .map(|_| {
+                let x = normal(&mut random);
+                (x, 0.6 * x + 0.8 * normal(&mut random))
+            })
+            .collect()
+    };
+    let many = stats::coefficient_intervals(&pairs(20_001), &plan);
+    let methods: Vec<_> = many.iter().map(|one| (one.statistic, one.method)).collect();
+    assert_eq!(methods, [("srcc", "jackknife"), ("krcc", "jackknife"), ("plcc", "fisher")]);
+    let width = |one: &stats::CoefficientInterval| {
+        let bounds = one.bounds.unwrap();
+        assert!(bounds.low < one.estimate.unwrap() && one.estimate.unwrap() < bounds.high);
+        bounds.high - bounds.low
+    };
+    // 2 z (1 - r^2) / sqrt(n) for PLCC of normal pairs.
+    let theory = 2.0 * 1.96 * (1.0 - 0.36) / 20_001_f64.sqrt();
+    assert!((width(&many[2]) / theory - 1.0).abs() < 0.05, "{}", width(&many[2]));
+    // The bootstrap of a tenth of the pairs is √10 times as wide.
+    let few = stats::coefficient_intervals(&pairs(2_000), &PlannedIntervals { replicates: 300, ..plan });
+    for one in &many[..2] {
+        let same = few.iter().find(|other| other.statistic == one.statistic && other.method == "percentile").unwrap();
+        let ratio = width(same) / width(one) / (20_001.0_f64 / 2_000.0).sqrt();
+        assert!((0.75..1.35).contains(&ratio), "{}: {ratio}", one.statistic);
+    }
+}

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use arrow::array::{ArrayRef, AsArray, RecordBatch, StringArray};
+use arrow::array::{Array, ArrayRef, AsArray, RecordBatch, StringArray};
 use arrow::compute::{cast, concat_batches};
 use arrow::datatypes::{DataType, Field, Float64Type, Int64Type, Schema, SchemaRef};
 
@@ -89,13 +89,13 @@ fn standings(snapshot: &Snapshot) -> Result<BTreeMap<[String; 4], Sureness>> {
         let double = |name: &str| batch.column_by_name(name).map(|column| column.as_primitive::<Float64Type>());
         let groups = texts(&batch, "rank_group")?;
         for (row, key) in keys(&batch, Some("scope"))?.into_iter().enumerate() {
-            let rank = |name| whole(name).and_then(|values| values.iter().nth(row).flatten());
-            let bound = |name| double(name).and_then(|values| values.iter().nth(row).flatten());
+            let rank = |name| whole(name).filter(|values| values.is_valid(row)).map(|values| values.value(row));
+            let bound = |name| double(name).filter(|values| values.is_valid(row)).map(|values| values.value(row));
             let ranks = |(low, high): (i64, i64)| if low == high { low.to_string() } else { format!("{low}–{high}") };
             let interval = |(low, high): (f64, f64)| format!("{low:.2}–{high:.2}");
             let sureness = Sureness {
                 ranks: rank("rank_low").zip(rank("rank_high")).map(ranks),
-                group: groups.as_ref().and_then(|groups| groups.iter().nth(row).flatten().map(str::to_owned)),
+                group: groups.as_ref().filter(|groups| groups.is_valid(row)).map(|groups| groups.value(row).to_owned()),
                 interval: bound("low").zip(bound("high")).map(interval),
             };
             all.insert(key, sureness);

@@ -1,6 +1,7 @@
 //! Gates: bounds that a run is held to, and the report of what broke them.
 
 use super::samples::SnapshotSamples;
+use super::text_rows::chance;
 use crate::cli::Session;
 use crate::error::Result;
 use crate::lake::Lake;
@@ -71,7 +72,13 @@ pub(super) fn no_regression(session: &Session, dataset: &Dataset, before: &Snaps
     let shown = |one: &Comparison| {
         let item = if one.item.is_empty() { one.sample.clone() } else { one.item.clone() };
         let difference = one.difference.unwrap_or(f64::NAN);
-        format!("{} {} {item}: {difference:+.2} on {} prompts (p {:.4})", one.a.label(), one.scope, one.n, one.p_holm)
+        format!(
+            "{} {} {item}: {difference:+.2} on {} prompts (p {})",
+            one.a.label(),
+            one.scope,
+            one.n,
+            chance(one.p_holm)
+        )
     };
     Ok(Held {
         gate: format!("no_regression against {}", &before.manifest.id[..8.min(before.manifest.id.len())]),

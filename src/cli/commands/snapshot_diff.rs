@@ -3,7 +3,7 @@
 use serde_json::{Map, Value, json};
 
 use super::samples::pipeline_of;
-use super::text_rows::{self, Cell};
+use super::text_rows::{self, Cell, chance};
 use super::verify::parse_tolerance;
 use super::{gates, target};
 use crate::cli::Session;
@@ -170,11 +170,6 @@ fn verdict(one: &Comparison) -> &'static str {
         Verdict::SecondBetter => "worse",
         _ => "not separated",
     }
-}
-
-/// A p-value as tables print it.
-fn chance(p: f64) -> String {
-    if p < 0.0001 { "<0.0001".into() } else { format!("{p:.4}") }
 }
 
 /// A scored file in few words.

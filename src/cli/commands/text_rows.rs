@@ -7,6 +7,7 @@ use arrow::datatypes::{DataType, Field, Schema, SchemaRef};
 
 use crate::cli::Session;
 use crate::error::Result;
+pub(super) use crate::report::chance;
 
 /// A cell.
 #[derive(Debug, Clone)]

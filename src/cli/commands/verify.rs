@@ -185,6 +185,10 @@ fn tell(session: &Session, table: &PublishedTable, compared: &Compared) {
             some => format!("; {some} not readable (-v lists them)"),
         }
     ));
+    if !compared.twice.is_empty() {
+        let twice: Vec<&str> = compared.twice.iter().map(String::as_str).collect();
+        session.printer.warn(&format!("{}: several rows are called {}", table.name, twice.join(", ")));
+    }
     let told = |what: &str, rows: Vec<&str>| {
         if !rows.is_empty() {
             session.printer.note(&format!("  {what}: {}", rows.join(", ")));
@@ -217,7 +221,16 @@ fn rules(
     if own == scored {
         let made = (snapshot.manifest.protocol.as_str(), &snapshot.manifest.parameters);
         for (name, plan) in pipeline.variants(&session.assets, made)? {
-            let staging = Staging::private(&lake, "verify")?;
+            let staging = match Staging::private(&lake, "verify") {
+                Ok(staging) => staging,
+                // A lake that cannot be written to can be verified.
+                Err(error) => {
+                    session
+                        .printer
+                        .warn(&format!("other protocols and parameters were not tried: {}", error.message()));
+                    break;
+                }
+            };
             let options = session.engine();
             let rows =
                 score::result_rows(&session.assets, &lake, &manifest, &plan, options, &entry.result, staging.path())?;
