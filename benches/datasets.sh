@@ -7,6 +7,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 runs="${1:-3}"
 binary="${CARGO_TARGET_DIR:-target}/release/scorelake"
+# What is measured here is scoring; benches/statistics.sh measures the rest.
+export SCORELAKE_INTERVALS=none
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 out="benches/runs/$(date -u +%Y-%m-%d)-datasets.md"

@@ -140,7 +140,8 @@ fn scored() -> (tempfile::TempDir, Lake, Manifest, Plan) {
     let manifest = Manifest::load(&lake, DATASET).unwrap();
     let assets = Assets::embedded();
     let pipeline = Pipeline::load(&assets, DATASET).unwrap();
-    let plan = Plan::new(&assets, &pipeline, &Choices::default()).unwrap();
+    let plan =
+        Plan::new(&assets, &pipeline, &Choices { intervals: Some("none".into()), ..Choices::default() }).unwrap();
     (dir, lake, manifest, plan)
 }
 

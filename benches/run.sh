@@ -8,6 +8,8 @@ cd "$(dirname "$0")/.."
 runs="${1:-5}"
 target="${CARGO_TARGET_DIR:-target}"
 binary="$target/release/scorelake"
+# What is measured here is scoring; benches/statistics.sh measures the rest.
+export SCORELAKE_INTERVALS=none
 work="$(mktemp -d)"
 trap 'rm -rf "$work"' EXIT
 out="benches/runs/$(date -u +%Y-%m-%d)-qwen-image-bench.md"
