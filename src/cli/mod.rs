@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use self::commands::{
-    agree, check, compare, datasets, export, ingest, run as run_command, schema, score, show, snapshot, sql, stair,
-    synth, verify,
+    agree, check, compare, datasets, export, ingest, lake as lake_command, run as run_command, schema, score, show,
+    snapshot, sql, stair, synth, verify,
 };
 use self::output::Outcome;
 use self::printer::Printer;
@@ -97,6 +97,8 @@ enum Command {
     Export(export::Args),
     /// List, show and verify snapshots.
     Snapshot(snapshot::Args),
+    /// What the lake holds, and its upkeep: sources dropped, leftovers removed, a verified copy.
+    Lake(lake_command::Args),
     /// Check pipelines, SQL and schemas; and, with a lake, that DataFusion and Polars agree on it.
     Check(check::Args),
     /// Show what tables hold.
@@ -188,6 +190,7 @@ fn execute(cli: Cli, args: Vec<OsString>, printer: Printer) -> Result<Outcome> {
         Command::Sql(args) => sql::execute(&session, &args),
         Command::Export(args) => export::execute(&session, &args),
         Command::Snapshot(args) => snapshot::execute(&session, &args),
+        Command::Lake(args) => lake_command::execute(&session, &args),
         Command::Check(args) => check::execute(&session, &args),
         Command::Schema(args) => schema::execute(&session, &args),
         Command::Stair(args) => stair::execute(&session, &args),

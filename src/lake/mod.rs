@@ -15,6 +15,7 @@ mod segment;
 pub mod session;
 mod staging;
 mod text_hash;
+pub mod upkeep;
 
 pub(crate) use files::write_atomically;
 pub use load::ingest;

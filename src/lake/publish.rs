@@ -160,8 +160,14 @@ fn place(from: &Path, to: &Path) -> Result<()> {
 /// not while someone reads: what stays is read by nobody new and is tried again at the next publishing.
 fn tidy(lake: &Lake, manifest: &Manifest) {
     let Some(_no_reader) = lake.without_readers(&manifest.dataset) else { return };
+    for path in orphans(lake, manifest) {
+        let _gone = std::fs::remove_file(&path);
+    }
+}
+
+/// Every file of a dataset that its manifest names.
+pub(super) fn named_files(lake: &Lake, manifest: &Manifest) -> HashSet<PathBuf> {
     let mut named: HashSet<PathBuf> = HashSet::new();
-    let mut dirs: HashSet<PathBuf> = HashSet::from([lake.rejects_dir(&manifest.dataset)]);
     let mut keep = |dir: PathBuf, part: &Part| {
         named.insert(dir.join(&part.file));
     };
@@ -172,17 +178,20 @@ fn tidy(lake: &Lake, manifest: &Manifest) {
         source.rejects.iter().for_each(|part| keep(lake.rejects_dir(&manifest.dataset), part));
     }
     manifest.set_aside_part.iter().for_each(|part| keep(lake.table_dir(&manifest.dataset, "set_aside"), part));
+    named
+}
+
+/// Files in the folders of a dataset's tables that its manifest does not name.
+pub(super) fn orphans(lake: &Lake, manifest: &Manifest) -> Vec<PathBuf> {
+    let named = named_files(lake, manifest);
+    let mut dirs: HashSet<PathBuf> = HashSet::from([lake.rejects_dir(&manifest.dataset)]);
     if let Ok(entries) = std::fs::read_dir(lake.dataset_dir(&manifest.dataset)) {
         dirs.extend(entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()));
     }
-    for dir in dirs {
-        let Ok(entries) = std::fs::read_dir(&dir) else { continue };
-        for path in entries.flatten().map(|entry| entry.path()) {
-            if !named.contains(&path) {
-                let _gone = std::fs::remove_file(&path);
-            }
-        }
-    }
+    let files = dirs.iter().filter_map(|dir| std::fs::read_dir(dir).ok()).flatten().flatten();
+    let mut orphans: Vec<PathBuf> = files.map(|entry| entry.path()).filter(|path| !named.contains(path)).collect();
+    orphans.sort();
+    orphans
 }
 
 /// The manifest restricted to some sources, its duplicates settled among them alone; for scoring, not for publishing.

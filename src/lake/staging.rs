@@ -4,6 +4,7 @@ use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 
 use super::Lake;
+use super::upkeep::Moved;
 use crate::error::{Error, Result};
 
 /// A folder for files that are not published yet.
@@ -104,4 +105,33 @@ fn remove_dead(parent: &Path) -> Result<()> {
         }
     }
     Ok(())
+}
+
+/// Removes every folder of staged work that no process holds, and the files beside.
+pub(super) fn remove_unheld(lake: &Lake) -> Result<Moved> {
+    let parent = lake.staging_dir();
+    let mut removed = Moved::default();
+    let entries = match std::fs::read_dir(&parent) {
+        Ok(entries) => entries,
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(removed),
+        Err(e) => return Err(Error::io(&parent, "list", e)),
+    };
+    for entry in entries {
+        let path = entry.map_err(|e| Error::io(&parent, "list", e))?.path();
+        if !path.is_dir() {
+            continue;
+        }
+        // Held while it is removed: a run that starts now waits in another folder.
+        let lock = File::options().create(true).append(true).open(lock_path(&path));
+        let lock = lock.map_err(|e| Error::io(&path, "open the lock", e))?;
+        if lock.try_lock().is_err() {
+            continue;
+        }
+        for file in std::fs::read_dir(&path).map_err(|e| Error::io(&path, "list", e))?.flatten() {
+            removed.add(file.metadata().map_err(|e| Error::io(&path, "read", e))?.len());
+        }
+        std::fs::remove_dir_all(&path).map_err(|e| Error::io(&path, "remove", e))?;
+        std::fs::remove_file(lock_path(&path)).map_err(|e| Error::io(&path, "remove the lock", e))?;
+    }
+    Ok(removed)
 }

@@ -58,3 +58,5 @@ mod statistics;
 mod strict;
 /// Made data: the same bytes for the same seed, and the samples.
 mod synth;
+/// Upkeep of the lake.
+mod upkeep;

@@ -8,6 +8,7 @@ pub(super) mod datasets;
 pub(super) mod export;
 mod gates;
 pub(super) mod ingest;
+pub(super) mod lake;
 pub(super) mod run;
 mod samples;
 pub(super) mod schema;

@@ -1,0 +1,130 @@
+//! `scorelake lake info|gc|copy|drop-source`
+
+use std::path::PathBuf;
+
+use clap::Subcommand;
+
+use super::text_rows::{self, Cell};
+use crate::cli::Session;
+use crate::cli::output::Outcome;
+use crate::error::Result;
+use crate::lake::manifest::Manifest;
+use crate::lake::upkeep::{self, Collected, Moved};
+use crate::schema::dataset::Dataset;
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Args {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// What the lake holds: tables with parts, rows and bytes; or its sources.
+    Info {
+        /// Dataset id; all if absent.
+        dataset: Option<String>,
+        /// The sources instead of the tables.
+        #[arg(long)]
+        sources: bool,
+    },
+    /// Remove what nothing names: parts of replaced sources, and work that was cut short and would be gone on with.
+    Gc,
+    /// Copy the lake to a new folder, every file verified by SHA-256.
+    Copy {
+        /// The new folder.
+        #[arg(value_name = "DIR")]
+        to: PathBuf,
+    },
+    /// Take sources out again; snapshots keep their own data.
+    DropSource {
+        /// Dataset id.
+        dataset: String,
+        /// A place it was read from, the end of one such as the file's name, or the beginning of its key.
+        #[arg(value_name = "SOURCE", required = true)]
+        sources: Vec<String>,
+    },
+}
+
+pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome> {
+    match &args.action {
+        Action::Info { dataset, sources } => info(session, dataset.as_deref(), *sources),
+        Action::Gc => gc(session),
+        Action::Copy { to } => {
+            let ids = ids(session, None)?;
+            let copied = upkeep::copy(&session.lake()?, to, &ids)?;
+            session.printer.note(&format!("copied and verified {}", told(copied)));
+            Ok(Outcome::Complete)
+        }
+        Action::DropSource { dataset, sources } => {
+            let dataset = Dataset::find(&session.assets, dataset)?;
+            let lake = session.lake()?;
+            let dropped = upkeep::drop_sources(&lake, &session.assets, session.engine(), &dataset.id, sources)?;
+            for source in dropped {
+                session.printer.note(&format!("dropped {}: {} records", source.uris.join(", "), source.records));
+            }
+            session.printer.note(&format!("next: scorelake{} score {}", session.lake_option(), dataset.id));
+            Ok(Outcome::Complete)
+        }
+    }
+}
+
+fn told(moved: Moved) -> String {
+    let files = if moved.files == 1 { "1 file".to_owned() } else { format!("{} files", moved.files) };
+    format!("{files}, {} bytes", moved.bytes)
+}
+
+fn ids(session: &Session, dataset: Option<&str>) -> Result<Vec<String>> {
+    match dataset {
+        Some(id) => Ok(vec![Dataset::find(&session.assets, id)?.id]),
+        None => Ok(Dataset::all(&session.assets)?.into_iter().map(|dataset| dataset.id).collect()),
+    }
+}
+
+fn info(session: &Session, dataset: Option<&str>, is_of_sources: bool) -> Result<Outcome> {
+    let lake = session.lake()?;
+    let mut tables: Vec<[Cell; 5]> = Vec::new();
+    let mut sources: Vec<[Cell; 7]> = Vec::new();
+    for id in ids(session, dataset)? {
+        let manifest = Manifest::load(&lake, &id)?;
+        for (table, size) in upkeep::sizes(&manifest) {
+            tables.push([id.as_str().into(), table.into(), size.parts.into(), size.rows.into(), size.bytes.into()]);
+        }
+        for source in &manifest.sources {
+            sources.push([
+                id.as_str().into(),
+                source.key.get(..12).unwrap_or(&source.key).into(),
+                source.uris.join(", ").into(),
+                source.records.into(),
+                source.rejected.into(),
+                source.size.into(),
+                source.sha256.as_str().into(),
+            ]);
+        }
+    }
+    if is_of_sources {
+        let names = ["dataset", "key", "uris", "records", "rejected", "bytes", "sha256"];
+        text_rows::print(session, names, &sources)?;
+    } else {
+        text_rows::print(session, ["dataset", "table", "parts", "rows", "bytes"], &tables)?;
+    }
+    Ok(Outcome::Complete)
+}
+
+fn gc(session: &Session) -> Result<Outcome> {
+    let lake = session.lake()?;
+    let mut outcome = Outcome::Complete;
+    for id in ids(session, None)? {
+        match upkeep::collect_garbage(&lake, &id)? {
+            Collected::Removed(Moved { files: 0, .. }) => {}
+            Collected::Removed(removed) => session.printer.note(&format!("{id}: removed {}", told(removed))),
+            Collected::InUse => {
+                session.printer.warn(&format!("{id} is being read: nothing of it was removed; run again later"));
+                outcome = Outcome::Partial;
+            }
+        }
+    }
+    let staged = upkeep::collect_staging(&lake)?;
+    session.printer.note(&format!("unfinished work: removed {}", told(staged)));
+    Ok(outcome)
+}
