@@ -43,11 +43,11 @@ fn snapshot(work: &Workdir, lake: &str, args: &[&str]) -> (String, Vec<(String, 
 #[test]
 fn the_same_bytes_for_any_threads_batches_order_and_split() {
     let work = Workdir::new();
-    let text = made(&work, "120");
+    let text = made(&work, "60");
     let first = snapshot(&work, "l1", &["r.jsonl", "--threads", "1"]);
     for (lake, args) in [
         ("l2", &["r.jsonl", "--threads", "2"][..]),
-        ("l8", &["r.jsonl", "--threads", "8"]),
+        ("l8", &["r.jsonl", "--threads", "8", "--batch-size", "64"]),
         ("l16", &["r.jsonl", "--threads", "16", "--batch-size", "100"]),
         ("lb", &["r.jsonl", "--threads", "3", "--batch-size", "7"]),
         ("lm", &["r.jsonl", "--threads", "2", "--memory", "64MiB"]),
@@ -59,8 +59,8 @@ fn the_same_bytes_for_any_threads_batches_order_and_split() {
     // Lines in another order, in three files, one of them compressed.
     let mut lines: Vec<&str> = text.lines().collect();
     lines.reverse();
-    lines.rotate_left(37);
-    for (name, part) in ["z.jsonl", "a.jsonl", "m.jsonl"].iter().zip(lines.chunks(50)) {
+    lines.rotate_left(17);
+    for (name, part) in ["z.jsonl", "a.jsonl", "m.jsonl"].iter().zip(lines.chunks(25)) {
         work.write(&format!("split/{name}"), part.join("\n"));
     }
     let packed = zstd::encode_all(std::fs::read(work.path("split/m.jsonl")).unwrap().as_slice(), 3).unwrap();
