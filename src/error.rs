@@ -30,6 +30,8 @@ pub enum ErrorKind {
     Corrupt,
     /// The operating system refused.
     Io,
+    /// The hub or another server did not give what was asked for.
+    Network,
     /// The lake lacks what was asked for, such as metadata.
     Lacking,
     /// A result broke one of its own rules; a fault of scorelake or of a pipeline.
@@ -48,6 +50,7 @@ impl ErrorKind {
             Self::Lake => "lake",
             Self::Corrupt => "corrupt",
             Self::Io => "io",
+            Self::Network => "network",
             Self::Lacking => "lacking",
             Self::Check => "check",
         }

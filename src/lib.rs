@@ -8,6 +8,7 @@ pub mod correlation;
 pub mod error;
 pub mod exact;
 pub mod explore;
+pub mod fetch;
 pub mod grid;
 pub mod ingest;
 pub mod lake;

@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use self::commands::{
-    agree, check, compare, datasets, export, ingest, lake as lake_command, run as run_command, schema, score, show,
-    snapshot, sql, stair, synth, verify,
+    agree, check, compare, datasets, export, fetch, ingest, lake as lake_command, run as run_command, schema, score,
+    show, snapshot, sql, stair, synth, verify,
 };
 use self::output::Outcome;
 use self::printer::Printer;
@@ -77,6 +77,8 @@ enum Switch {
 enum Command {
     /// List the built-in datasets.
     Datasets(datasets::Args),
+    /// Fetch a dataset's files from the Hugging Face hub, at the pinned commit, into the hub's cache.
+    Fetch(fetch::Args),
     /// Read files into the lake.
     Ingest(ingest::Args),
     /// Score the lake and publish a snapshot.
@@ -180,6 +182,7 @@ fn execute(cli: Cli, args: Vec<OsString>, printer: Printer) -> Result<Outcome> {
     let _kept = rayon::ThreadPoolBuilder::new().num_threads(session.engine().threads).build_global();
     match cli.command {
         Command::Datasets(args) => datasets::execute(&session, &args),
+        Command::Fetch(args) => fetch::execute(&session, &args),
         Command::Ingest(args) => ingest::execute(&session, &args),
         Command::Score(args) => score::execute(&session, &args),
         Command::Run(args) => run_command::execute(&session, &args),

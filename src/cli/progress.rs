@@ -6,6 +6,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::{Session, Switch};
 use crate::error::{Error, ErrorKind, Result};
+use crate::fetch::Environment;
 use crate::lake::Progress;
 
 /// A bar over the bytes of an ingest; hidden where stderr is no terminal.
@@ -26,6 +27,18 @@ impl Bar {
         let bar = bar(session).with_style(style).with_message("score");
         bar.set_length(count as u64);
         Ok(Self(bar))
+    }
+
+    pub(super) fn download(session: &Session, name: &str) -> Result<Self> {
+        let style = ProgressStyle::with_template("{msg} [{bar:32}] {bytes}/{total_bytes} {bytes_per_sec} ETA {eta}")
+            .map_err(template_error)?;
+        let bar = if Environment::of_process().shows_progress { bar(session) } else { ProgressBar::hidden() };
+        Ok(Self(bar.with_style(style).with_message(name.to_owned())))
+    }
+
+    pub(super) fn bytes_done(&self, done: u64, total: u64) {
+        self.0.set_length(total);
+        self.0.set_position(done.min(total));
     }
 
     pub(super) fn update(&self, progress: Progress) {

@@ -140,9 +140,13 @@ fn add(path: &Path, found: &mut BTreeMap<PathBuf, Location>) -> Result<()> {
             .with("file", path.display())
             .hint("write it to a file first"));
     }
-    let absolute = path.canonicalize().map_err(|e| Error::unreadable(path, "open", e))?;
-    let location = Location { uri: uri(&absolute), path: absolute.clone(), size: metadata.len() };
-    found.insert(absolute, location);
+    let real = path.canonicalize().map_err(|e| Error::unreadable(path, "open", e))?;
+    // A link is called what it is called: the hub's cache names what links stand for by their digests. The same file by another link is
+    // the same file.
+    let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let folder = folder.canonicalize().map_err(|e| Error::unreadable(path, "open", e))?;
+    let called = path.file_name().map_or_else(|| real.clone(), |name| folder.join(name));
+    found.entry(real).or_insert_with(|| Location { uri: uri(&called), path: called, size: metadata.len() });
     Ok(())
 }
 

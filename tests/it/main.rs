@@ -30,6 +30,8 @@ mod exact;
 mod export;
 /// FAGER: the real collection, gates, comparisons.
 mod fager;
+/// The hub's files: redirects, cut connections, limits, gates, the cache.
+mod fetch;
 /// Judged files of one's own model, and what is told of how they were made.
 mod judged;
 /// Sources, idempotence, replacement, duplicates, kills and concurrency.

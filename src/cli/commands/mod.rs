@@ -6,6 +6,7 @@ pub(super) mod check;
 pub(super) mod compare;
 pub(super) mod datasets;
 pub(super) mod export;
+pub(super) mod fetch;
 mod gates;
 pub(super) mod ingest;
 pub(super) mod lake;

@@ -1,0 +1,81 @@
+//! `scorelake fetch`
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use super::text_rows::{self, Cell};
+use crate::cli::Session;
+use crate::cli::output::Outcome;
+use crate::cli::progress::Bar;
+use crate::error::{Error, ErrorKind, Result};
+use crate::fetch::{Environment, Fetched, Hub, HubFile, Progress};
+use crate::schema::dataset::Dataset;
+
+#[derive(Debug, clap::Args)]
+pub(in crate::cli) struct Args {
+    /// Dataset id (see `scorelake datasets`).
+    dataset: String,
+    /// A commit, branch or tag instead of the pinned commit.
+    #[arg(long, value_name = "R")]
+    revision: Option<String>,
+    /// Put the files into this folder; without it they stay in the hub's cache.
+    #[arg(long, value_name = "DIR")]
+    to: Option<PathBuf>,
+}
+
+pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome> {
+    let dataset = Dataset::find(&session.assets, &args.dataset)?;
+    let files = HubFile::of_dataset(&session.assets, &dataset.id)?;
+    if files.is_empty() {
+        return Err(Error::new(ErrorKind::Usage, format!("{} is not on the Hugging Face hub", dataset.id))
+            .hint(format!("clone {} at {}, and give its files to `scorelake run`", dataset.source, dataset.revision)));
+    }
+    let hub = Hub::new(Environment::of_process())?;
+    let mut rows: Vec<[Cell; 6]> = Vec::new();
+    let mut paths = Vec::new();
+    for file in files {
+        let file = match &args.revision {
+            Some(revision) => file.at(revision),
+            None => file,
+        };
+        let fetched = fetch(session, &hub, &file)?;
+        let path = match &args.to {
+            Some(folder) => put(&fetched.path, &folder.join(&file.file))?,
+            None => fetched.path.clone(),
+        };
+        rows.push([
+            file.file.into(),
+            path.display().to_string().into(),
+            fetched.commit.into(),
+            fetched.bytes.into(),
+            fetched.sha256.into(),
+            if fetched.is_checked { "as expected" } else { "not known beforehand" }.into(),
+        ]);
+        paths.push(path.display().to_string());
+    }
+    text_rows::print(session, ["file", "path", "commit", "bytes", "sha256", "digest"], &rows)?;
+    session.printer.note(&format!("next: scorelake{} run {} {}", session.lake_option(), dataset.id, paths.join(" ")));
+    Ok(Outcome::Complete)
+}
+
+fn fetch(session: &Session, hub: &Hub, file: &HubFile) -> Result<Fetched> {
+    let bar = Arc::new(Bar::download(session, &file.file)?);
+    let progress: Progress = {
+        let bar = Arc::clone(&bar);
+        Arc::new(move |done, total| bar.bytes_done(done, total))
+    };
+    hub.fetch(file, &progress, &|told| session.printer.warn(told))
+}
+
+/// Puts a file of the cache elsewhere, whole or not at all.
+fn put(from: &Path, to: &Path) -> Result<PathBuf> {
+    let folder = to.parent().unwrap_or(Path::new("."));
+    std::fs::create_dir_all(folder).map_err(|e| Error::io(folder, "make the folder", e))?;
+    let temporary = tempfile::Builder::new()
+        .prefix(".writing-")
+        .tempfile_in(folder)
+        .map_err(|e| Error::io(folder, "write in the folder", e))?;
+    std::fs::copy(from, temporary.path()).map_err(|e| Error::io(to, "write", e))?;
+    temporary.persist(to).map_err(|e| Error::io(to, "write", e.error))?;
+    Ok(to.to_path_buf())
+}
