@@ -4,47 +4,31 @@
 -- key: rule, scope, model, model_revision, judge
 -- output: memory
 -- A threshold makes pairs ties whose margin is at most that share of the score's range in the collection.
-WITH all_scores AS (
-    SELECT collection, run, model_revision, judge, prompt_index, score_name, score, FALSE AS lower_is_better
-    FROM used_scores
-    UNION ALL
-    SELECT collection, run, '' AS model_revision, '' AS judge, prompt_index, metric AS score_name, score, lower_is_better
-    FROM scores
-    WHERE state = 'ok'
+WITH pairs AS (
+    SELECT *
+    FROM ab_pairs
+    WHERE NOT is_excluded
 ),
 
 ranges AS (
-    SELECT collection, score_name, max(score) - min(score) AS width
-    FROM all_scores
+    SELECT
+        collection,
+        score_name,
+        max(greatest(reference_score, generated_score)) - min(least(reference_score, generated_score)) AS width
+    FROM pairs
     GROUP BY collection, score_name
-),
-
-excluded AS (
-    SELECT DISTINCT s.collection, s.prompt_index
-    FROM all_scores AS s
-    LEFT JOIN exclusions AS x ON s.collection = x.collection AND s.prompt_index = x.prompt_index
-    WHERE
-        $exclude = 'listed' AND x.prompt_index IS NOT NULL
-        OR array_has(string_to_array(replace($exclude, ' ', ''), ','), CAST(s.prompt_index AS TEXT))
 ),
 
 margins AS (
     SELECT
-        concat(
-            g.collection, ' / ', g.run, CASE WHEN r.model_revision = '' THEN '' ELSE concat(' / ', r.model_revision) END
-        ) AS scope,
-        g.score_name AS model,
-        g.model_revision,
-        g.judge,
-        CASE WHEN r.lower_is_better OR g.lower_is_better THEN g.score - r.score ELSE r.score - g.score END AS margin,
+        concat_ws(' / ', p.collection, p.generated_run, nullif(p.reference_revision, '')) AS scope,
+        p.score_name AS model,
+        p.model_revision,
+        p.judge,
+        CASE WHEN p.lower_is_better THEN -p.margin ELSE p.margin END AS margin,
         w.width
-    FROM all_scores AS g
-    JOIN all_scores AS r
-        ON g.collection = r.collection AND g.judge = r.judge AND g.score_name = r.score_name
-        AND g.prompt_index = r.prompt_index
-    JOIN ranges AS w ON g.collection = w.collection AND g.score_name = w.score_name
-    LEFT ANTI JOIN excluded AS x ON g.collection = x.collection AND g.prompt_index = x.prompt_index
-    WHERE r.run = $reference_run AND g.run <> $reference_run
+    FROM pairs AS p
+    JOIN ranges AS w ON p.collection = w.collection AND p.score_name = w.score_name
 ),
 
 thresholds AS (

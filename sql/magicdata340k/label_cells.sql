@@ -3,31 +3,7 @@
 -- grain: one label of one assessor
 -- key: assessor, model_revision, level, label
 -- output: memory
--- A prediction without a text is none. An unusable one is left out with its labels ($unusable = 'out'), or counts as predicting nothing ($unusable = 'nothing').
-WITH readings AS (
-    SELECT
-        assessor,
-        model_revision,
-        gold,
-        n,
-        CASE WHEN $reading = 'exact' THEN exact_outcome ELSE keywords_outcome END AS outcome,
-        CASE WHEN $reading = 'exact' THEN exact_mask ELSE keywords_mask END AS mask
-    FROM outcome_patterns
-    WHERE exact_outcome <> 'missing'
-),
-
-scored AS (
-    SELECT
-        assessor,
-        model_revision,
-        gold,
-        coalesce(mask, 0) AS mask,
-        CASE WHEN outcome = 'ok' OR $unusable = 'nothing' THEN n ELSE 0 END AS n,
-        CASE WHEN outcome = 'ok' THEN 0 ELSE n END AS n_invalid
-    FROM readings
-),
-
-bits AS (
+WITH bits AS (
     SELECT
         s.assessor,
         s.model_revision,
@@ -39,7 +15,7 @@ bits AS (
         s.n_invalid,
         (s.gold >> i.position) & 1 AS has,
         (s.mask >> i.position) & 1 AS says
-    FROM scored AS s
+    FROM read_patterns AS s
     CROSS JOIN items AS i
 )
 

@@ -9,7 +9,7 @@ pub use hub::{Fetched, Hub, Progress};
 use serde::Deserialize;
 
 use crate::assets::Assets;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
 use crate::schema::dataset::read_csv;
 
 /// A file of a dataset, a row of `data/files.csv`.
@@ -29,7 +29,37 @@ pub struct HubFile {
     pub sha256: Option<String>,
 }
 
+/// How a file of the hub is named on the command line.
+const SCHEME: &str = "hf://datasets/";
+
 impl HubFile {
+    /// Reads `hf://datasets/OWNER/NAME[@REVISION]/PATH`; `None` for anything else, an error for half of it. Without a revision the branch
+    /// main is meant.
+    pub fn of_url(url: &str) -> Option<Result<Self>> {
+        let rest = url.strip_prefix(SCHEME)?;
+        let parts: Vec<&str> = rest.splitn(3, '/').collect();
+        let [owner, name, file] = parts.as_slice() else { return Some(Err(half(url))) };
+        let (name, revision) = name.split_once('@').unwrap_or((name, "main"));
+        // A path that leaves the repository is none of it.
+        let is_inside = file.split('/').all(|part| !part.is_empty() && part != "." && part != "..");
+        if owner.is_empty() || name.is_empty() || revision.is_empty() || !is_inside {
+            return Some(Err(half(url)));
+        }
+        Some(Ok(Self {
+            dataset: String::new(),
+            repo: format!("{owner}/{name}"),
+            revision: revision.to_owned(),
+            file: (*file).to_owned(),
+            bytes: None,
+            sha256: None,
+        }))
+    }
+
+    /// Its name in manifests; the commit stands beside, so that a newer one takes its place.
+    pub fn uri(&self) -> String {
+        format!("{SCHEME}{}/{}", self.repo, self.file)
+    }
+
     /// The files of a dataset; none where it is not on the hub.
     pub fn of_dataset(assets: &Assets, dataset: &str) -> Result<Vec<Self>> {
         let files: Vec<Self> = read_csv(assets, "data/files.csv")?;
@@ -44,4 +74,10 @@ impl HubFile {
         }
         Self { revision: revision.to_owned(), bytes: None, sha256: None, ..self }
     }
+}
+
+fn half(url: &str) -> Error {
+    Error::new(ErrorKind::Usage, "not a file of the hub")
+        .with("input", url)
+        .hint("hf://datasets/OWNER/NAME[@REVISION]/PATH")
 }

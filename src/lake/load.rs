@@ -262,6 +262,7 @@ impl<'a> Loader<'a> {
             key: given.key.clone(),
             uris: vec![given.uri.clone()],
             size: location.size,
+            revision: location.revision.clone(),
             sha256: sha256.into(),
             options: given.class.options.clone(),
             reader: self.request.reader.identity(),

@@ -31,6 +31,9 @@ pub struct SourceEntry {
     pub uris: Vec<String>,
     /// Size of the file as stored.
     pub size: u64,
+    /// The commit of the repository that it was fetched at.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub revision: Option<String>,
     /// SHA-256 of the file as stored.
     pub sha256: String,
     /// What the command line said about it.

@@ -128,6 +128,7 @@ fn manifest(sources: &Manifest, plan: &Plan, scored: &Scored) -> Result<Snapshot
         .map(|source| Input {
             uris: source.uris.clone(),
             size: source.size,
+            revision: source.revision.clone(),
             sha256: source.sha256.clone(),
             records: source.records,
             rejected: source.rejected,

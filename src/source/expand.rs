@@ -37,7 +37,7 @@ fn expand_one(input: &str, found: &mut BTreeMap<PathBuf, Location>, passed_over:
     if let Some((scheme, _)) = input.split_once("://") {
         return Err(Error::new(ErrorKind::Usage, format!("`{scheme}://` inputs are not supported"))
             .with("input", input)
-            .hint("download the file and give its path"));
+            .hint("hf://datasets/OWNER/NAME[@REVISION]/PATH is; of others download the file and give its path"));
     }
     let path = Path::new(input);
     if path.is_dir() {
@@ -146,7 +146,12 @@ fn add(path: &Path, found: &mut BTreeMap<PathBuf, Location>) -> Result<()> {
     let folder = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     let folder = folder.canonicalize().map_err(|e| Error::unreadable(path, "open", e))?;
     let called = path.file_name().map_or_else(|| real.clone(), |name| folder.join(name));
-    found.entry(real).or_insert_with(|| Location { uri: uri(&called), path: called, size: metadata.len() });
+    found.entry(real).or_insert_with(|| Location {
+        uri: uri(&called),
+        path: called,
+        size: metadata.len(),
+        revision: None,
+    });
     Ok(())
 }
 

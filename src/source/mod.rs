@@ -19,12 +19,14 @@ use std::path::PathBuf;
 /// Something that can be opened for reading.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Location {
-    /// Its name in manifests: the absolute path.
+    /// Its name in manifests: the absolute path, or where it was fetched from.
     pub uri: String,
     /// Where it is.
     pub path: PathBuf,
     /// Its size in bytes.
     pub size: u64,
+    /// The commit that it was fetched at, if it was.
+    pub revision: Option<String>,
 }
 
 impl Location {

@@ -189,6 +189,52 @@ fn a_pinned_file_is_fetched_once() {
     assert_eq!(std::fs::read(place.work.path("here/data.csv")).unwrap(), content, "{}", again.stderr);
 }
 
+/// A file of the hub as an input: its name in the lake is the hub's, the commit that a branch stood for is kept, and the same commit gives the
+/// same bytes again without a network.
+#[test]
+fn files_of_the_hub_are_inputs() {
+    let content = content();
+    let place = Place::new(COMMIT, "", "");
+    let sent = content.clone();
+    let hub = Hub::start(move |_, path, _| match path.contains("/resolve/") && path.ends_with("/sub/data.csv") {
+        true => Reply::Whole(200, headers("plain"), sent.clone()),
+        false => Reply::Whole(404, vec![("X-Error-Code".into(), "EntryNotFound".into())], Vec::new()),
+    });
+    let run = |endpoint: &str, args: &[&str]| {
+        let mut command = place.work.command(args);
+        command.env("HF_ENDPOINT", endpoint).env("HF_HOME", place.work.path("hf")).env("NO_PROXY", "127.0.0.1");
+        command.env_remove("HF_HUB_OFFLINE").env_remove("HF_HUB_CACHE").env_remove("HF_TOKEN");
+        ran(command)
+    };
+    let first = run(&hub.endpoint, &["run", "agiqa-3k", "hf://datasets/o/n/sub/data.csv"]).expect(0);
+    assert!(first.stderr.contains("added hf://datasets/o/n/sub/data.csv"), "{}", first.stderr);
+    let sources = place.work.json(&["lake", "info", "agiqa-3k", "--sources"]);
+    assert_eq!((&sources[0]["revision"], &sources[0]["sha256"]), (&json!(COMMIT), &json!(sha256(&content))));
+    let folder = place.work.path("lake/snapshots/agiqa-3k");
+    let id = std::fs::read_to_string(folder.join("LATEST-official")).unwrap().trim().to_owned();
+    let manifest: Value =
+        serde_json::from_slice(&std::fs::read(folder.join(&id).join("manifest.json")).unwrap()).unwrap();
+    assert_eq!(manifest["inputs"][0]["revision"], COMMIT);
+    let shown = place.work.run(&["snapshot", "show", "agiqa-3k"]).expect(0);
+    assert!(shown.stdout.contains(COMMIT) || shown.stderr.contains(COMMIT), "{}", shown.stdout);
+    // The commit that was resolved, in a lake of its own and with the server gone: the same snapshot.
+    let pinned = format!("hf://datasets/o/n@{COMMIT}/sub/data.csv");
+    let again = run("http://127.0.0.1:9", &["run", "agiqa-3k", &pinned, "--lake", "other"]).expect(0);
+    assert!(again.stderr.contains(&id), "{}", again.stderr);
+    for (url, told) in [
+        ("hf://datasets/o/n", "not a file of the hub"),
+        ("hf://datasets/o/n/../../etc/passwd", "not a file of the hub"),
+        ("hf://datasets/o/n@/data.csv", "not a file of the hub"),
+        ("https://example.org/data.csv", "`https://` inputs are not supported"),
+    ] {
+        let ran = run("http://127.0.0.1:9", &["ingest", "agiqa-3k", url]);
+        assert!(ran.code == 1 || ran.code == 2, "{url}: {}", ran.code);
+        assert!(ran.stderr.contains(told), "{url}: {}", ran.stderr);
+    }
+    let ran = run(&hub.endpoint, &["ingest", "agiqa-3k", "hf://datasets/o/n/missing.csv"]).expect(1);
+    assert!(ran.stderr.contains("no such file at this revision"), "{}", ran.stderr);
+}
+
 /// E01: a connection that is cut half-way twice; the third time all comes, and no partial file stays.
 #[test]
 fn a_cut_connection_is_tried_again() {

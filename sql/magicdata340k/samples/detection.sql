@@ -3,24 +3,11 @@
 -- grain: one label of one pair of label sets
 -- key: scope, model, model_revision, judge, pattern, item
 -- output: sample
--- Unusable predictions count as the protocol has them: left out, or as predicting nothing.
-WITH readings AS (
-    SELECT
-        assessor,
-        model_revision,
-        gold,
-        n,
-        CASE WHEN $reading = 'exact' THEN exact_outcome ELSE keywords_outcome END AS outcome,
-        CASE WHEN $reading = 'exact' THEN exact_mask ELSE keywords_mask END AS mask
-    FROM outcome_patterns
-    WHERE exact_outcome <> 'missing'
-),
-
-patterns AS (
-    SELECT assessor, model_revision, gold, coalesce(mask, 0) AS mask, sum(n) AS n
-    FROM readings
-    WHERE outcome = 'ok' OR $unusable = 'nothing'
-    GROUP BY assessor, model_revision, gold, coalesce(mask, 0)
+WITH patterns AS (
+    SELECT assessor, model_revision, gold, mask, sum(n) AS n
+    FROM read_patterns
+    WHERE n > 0
+    GROUP BY assessor, model_revision, gold, mask
 )
 
 SELECT

@@ -10,6 +10,7 @@ use crate::cli::progress::Bar;
 use crate::error::{Error, ErrorKind, Result};
 use crate::fetch::{Environment, Fetched, Hub, HubFile, Progress};
 use crate::schema::dataset::Dataset;
+use crate::source::{self, Expanded, Location};
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
@@ -56,6 +57,33 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
     text_rows::print(session, ["file", "path", "commit", "bytes", "sha256", "digest"], &rows)?;
     session.printer.note(&format!("next: scorelake{} run {} {}", session.lake_option(), dataset.id, paths.join(" ")));
     Ok(Outcome::Complete)
+}
+
+/// Expands inputs of which some are files of the hub: those are fetched, all others are as `source::expand` has them.
+pub(super) fn expand(session: &Session, inputs: &[String]) -> Result<Expanded> {
+    let (urls, others): (Vec<&String>, Vec<&String>) =
+        inputs.iter().partition(|input| HubFile::of_url(input).is_some());
+    let others: Vec<String> = others.into_iter().cloned().collect();
+    let mut expanded = source::expand(&others);
+    if urls.is_empty() {
+        return Ok(expanded);
+    }
+    let hub = Hub::new(Environment::of_process())?;
+    for url in urls {
+        let Some(file) = HubFile::of_url(url) else { continue };
+        match file.and_then(|file| Ok((fetch(session, &hub, &file)?, file))) {
+            Ok((fetched, file)) => expanded.locations.push(Location {
+                uri: file.uri(),
+                path: fetched.path,
+                size: fetched.bytes,
+                revision: Some(fetched.commit),
+            }),
+            Err(error) => expanded.failed.push((url.clone(), error)),
+        }
+    }
+    expanded.locations.sort_by(|a, b| a.uri.cmp(&b.uri));
+    expanded.locations.dedup_by(|a, b| a.uri == b.uri && a.revision == b.revision);
+    Ok(expanded)
 }
 
 fn fetch(session: &Session, hub: &Hub, file: &HubFile) -> Result<Fetched> {

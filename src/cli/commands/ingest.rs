@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use clap::ValueEnum;
 
-use super::{Split, parse_size, recorded, to_json};
+use super::{Split, fetch, parse_size, recorded, to_json};
 use crate::cli::Session;
 use crate::cli::output::Outcome;
 use crate::cli::progress::Bar;
@@ -12,7 +12,6 @@ use crate::error::Result;
 use crate::ingest::{Provenance, SourceOptions, reader};
 use crate::lake::{self, Control, IngestRequest, IngestSummary, Lake, OnError};
 use crate::schema::dataset::Dataset;
-use crate::source;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
@@ -24,7 +23,8 @@ pub(in crate::cli) struct Args {
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct IngestOptions {
-    /// Files, directories or globs; .jsonl, .json, .csv or .tsv, plain, .gz or .zst.
+    /// Files, directories or globs; .jsonl, .json, .csv or .tsv, plain, .gz or .zst. Or files of the Hugging Face hub,
+    /// hf://datasets/OWNER/NAME[@REVISION]/PATH.
     #[arg(required = true, value_name = "INPUT")]
     pub(super) inputs: Vec<String>,
     /// What the file is of, where it does not say so itself: the model that made its images, the assessor that predicted, the
@@ -111,7 +111,7 @@ pub(super) fn ingest(
     options: &IngestOptions,
 ) -> Result<IngestSummary> {
     let reader = reader(&session.assets, &dataset.id)?;
-    let inputs = source::expand(&options.inputs);
+    let inputs = fetch::expand(session, &options.inputs)?;
     for path in &inputs.passed_over {
         session.printer.detail(&format!(
             "passed over {}: its extension is none of .jsonl, .ndjson, .json, .csv and .tsv",

@@ -84,7 +84,7 @@ fn ids(session: &Session, dataset: Option<&str>) -> Result<Vec<String>> {
 fn info(session: &Session, dataset: Option<&str>, is_of_sources: bool) -> Result<Outcome> {
     let lake = session.lake()?;
     let mut tables: Vec<[Cell; 5]> = Vec::new();
-    let mut sources: Vec<[Cell; 7]> = Vec::new();
+    let mut sources: Vec<[Cell; 8]> = Vec::new();
     for id in ids(session, dataset)? {
         let manifest = Manifest::load(&lake, &id)?;
         for (table, size) in upkeep::sizes(&manifest) {
@@ -98,12 +98,13 @@ fn info(session: &Session, dataset: Option<&str>, is_of_sources: bool) -> Result
                 source.records.into(),
                 source.rejected.into(),
                 source.size.into(),
+                source.revision.as_deref().into(),
                 source.sha256.as_str().into(),
             ]);
         }
     }
     if is_of_sources {
-        let names = ["dataset", "key", "uris", "records", "rejected", "bytes", "sha256"];
+        let names = ["dataset", "key", "uris", "records", "rejected", "bytes", "revision", "sha256"];
         text_rows::print(session, names, &sources)?;
     } else {
         text_rows::print(session, ["dataset", "table", "parts", "rows", "bytes"], &tables)?;

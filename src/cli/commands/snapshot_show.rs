@@ -101,6 +101,7 @@ fn method(account: &mut Account, manifest: &SnapshotManifest) {
 /// Everything known about one input, and what is not.
 fn input(account: &mut Account, input: &Input) {
     input.uris.iter().for_each(|uri| account.say("file", uri));
+    account.say_if("commit", input.revision.as_deref().unwrap_or(""));
     account.say("content", format!("{} bytes, sha256 {}", input.size, input.sha256));
     let rejected = if input.rejected > 0 { format!(", {} rejected", input.rejected) } else { String::new() };
     account.say("records", format!("{}{rejected}", input.records));
