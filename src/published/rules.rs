@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::Printed;
 use super::cells::{Cell, State};
 use crate::grid::{Datum, Grid};
-use crate::pipeline::PublishedEntry;
+use crate::pipeline::{PublishedEntry, SensitivityEntry};
 
 /// What else the numbers could have been.
 #[derive(Debug, Default)]
@@ -14,8 +14,8 @@ pub struct Rules {
     pub variants: Vec<(String, Grid)>,
     /// The snapshot's sensitivity: each entry's score by other aggregations.
     pub sensitivity: Grid,
-    /// The table and column that the sensitivity is about.
-    pub sensitivity_of: Option<(String, String)>,
+    /// What the sensitivity is about.
+    pub sensitivity_of: Option<SensitivityEntry>,
 }
 
 /// Rules that are told of one cell.
@@ -63,22 +63,13 @@ pub fn explain(cell: &mut Cell, entry: &PublishedEntry, ours: &Grid, rules: &Rul
             found.push(name.clone());
         }
     }
-    let is_about = rules.sensitivity_of.as_ref().is_some_and(|(t, c)| *t == entry.result && c == column);
-    if is_about {
-        let entry_keys = ["model", "model_revision", "judge"];
-        for row in &rules.sensitivity.rows {
-            let is_own = entry_keys.iter().all(|name| match (cell.key.get(*name), row.get(*name)) {
-                (Some(own), Some(other)) => own == other,
-                _ => true,
-            });
-            let scope = row.get("scope").map(Datum::text).unwrap_or_default();
-            let is_own_scope =
-                scope.is_empty() || entry.fixed.is_empty() || entry.fixed.values().any(|value| *value == scope);
-            if is_own && is_own_scope && gives(row, "score") {
-                let rule = row.get("rule").map(Datum::text).unwrap_or_default();
-                if !found.contains(&rule) {
-                    found.push(rule);
-                }
+    if let Some(about) =
+        rules.sensitivity_of.as_ref().filter(|about| about.table == entry.result && about.column == column)
+    {
+        for row in rules.sensitivity.rows.iter().filter(|row| is_of(about, cell, entry, row)) {
+            let rule = row.get("rule").map(Datum::text).unwrap_or_default();
+            if gives(row, "score") && !found.contains(&rule) {
+                found.push(rule);
             }
         }
     }
@@ -93,4 +84,19 @@ pub fn explain(cell: &mut Cell, entry: &PublishedEntry, ours: &Grid, rules: &Rul
     } else {
         format!("may be: {}", found.join("; or "))
     };
+}
+
+/// Whether a row of the sensitivity is of the entry that a cell is of.
+fn is_of(about: &SensitivityEntry, cell: &Cell, entry: &PublishedEntry, row: &BTreeMap<String, Datum>) -> bool {
+    let own = |column: &str| {
+        let fixed = || entry.fixed.get(column).cloned();
+        cell.key.get(column).map(Datum::text).or_else(fixed)
+    };
+    let text = |column: &str| row.get(column).map(Datum::text).unwrap_or_default();
+    // A part of the scope that the cell does not tell fits any.
+    let scope: Option<Vec<String>> = about.scope.iter().map(|column| own(column)).collect();
+    let scope = scope.map(|parts| parts.into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(" / "));
+    own(&about.model).is_some_and(|model| model == text("model"))
+        && scope.is_none_or(|scope| scope == text("scope"))
+        && ["model_revision", "judge"].iter().all(|name| own(name).is_none_or(|own| own == text(name)))
 }

@@ -248,11 +248,28 @@ fn published_tables_as_people_write_them() {
     work.write("above.csv", "metric,dataset,pairs,accuracy\nm,d,30,1.50\n");
     work.run(&["verify", "--published", "above.csv"]).expect(3);
     // Boards of every dataset can be set beside, by what they call a model.
-    samples(&work, "fager", &[]);
+    samples(&work, "fager", &["--intervals", "default"]);
     let overall = work.row("SELECT overall FROM fager.leaderboard WHERE run = 'flux2'")["overall"].as_f64().unwrap();
     work.write("runs.csv", format!("model,overall\nflux2,{overall:.2}\n"));
     let ran = work.run(&["verify", "fager", "--published", "runs.csv"]).expect(0);
     assert!(ran.stderr.contains("1 of 1 figures match"), "{}", ran.stderr);
+    // A rule explains the score that it is of, and no other one.
+    let rule = "margins up to 5 % of the range are correct";
+    let scores = work.json(&["show", "fager", "sensitivity"]);
+    let by_rule = |metric: &str| {
+        let is_it = |row: &&Value| row["rule"] == rule && row["model"] == metric && row["scope"] == "Sample / flux2";
+        scores.as_array().unwrap().iter().find(is_it).unwrap()["score"].as_f64().unwrap()
+    };
+    let (one, other) = (by_rule("FineGRAIN"), by_rule("VQAScore"));
+    assert_ne!(one, other);
+    work.write("ab.csv", format!("metric,dataset,accuracy\nFineGRAIN,Sample,{one:.6}\nVQAScore,Sample,{one:.6}\n"));
+    let ran = work.run(&["verify", "fager", "--published", "ab.csv", "--format", "json"]).expect(3);
+    let cells: Vec<Value> = serde_json::from_str(&ran.stdout).unwrap();
+    let reason = |row: &str| {
+        cells.iter().find(|cell| cell["row"].as_str().unwrap().contains(row)).unwrap()["reason"].to_string()
+    };
+    assert!(reason("FineGRAIN").contains(rule), "{}", reason("FineGRAIN"));
+    assert!(!reason("VQAScore").contains(rule), "{}", reason("VQAScore"));
 }
 
 /// Gates take their bounds as written and refuse what they cannot ask.

@@ -207,9 +207,9 @@ fn rules(
     entry: &PublishedEntry,
 ) -> Result<Rules> {
     let mut rules = Rules::default();
-    if let Some(sensitivity) = pipeline.sensitivity.as_ref().filter(|_| snapshot.table("sensitivity").is_ok()) {
+    if snapshot.table("sensitivity").is_ok() {
         rules.sensitivity = Grid::of(snapshot.rows("sensitivity", usize::MAX)?)?;
-        rules.sensitivity_of = Some((sensitivity.table.clone(), sensitivity.column.clone()));
+        rules.sensitivity_of.clone_from(&pipeline.sensitivity);
     }
     let lake = session.lake()?;
     let _reading = lake.reading(&dataset.id)?;
