@@ -104,16 +104,15 @@ impl SampleRows {
         Ok(values.iter().map(|value| value.unwrap_or(f64::NAN)).collect())
     }
 
-    /// A column of counts.
+    /// A column of counts; there is one in every row.
     pub fn counts(&self, column: usize) -> Result<Vec<u64>> {
         let values = cast(self.batch.column(column), &DataType::Int64)?;
-        let counted = |value: Option<i64>| value.map_or(Ok(0), u64::try_from);
-        values
-            .as_primitive::<Int64Type>()
-            .iter()
-            .map(counted)
-            .collect::<Result<_, _>>()
-            .map_err(|e| Error::new(ErrorKind::Check, "a count below zero").caused_by(e))
+        let name = self.batch.schema().field(column).name().clone();
+        let counted = |value: Option<i64>| value.and_then(|value| u64::try_from(value).ok());
+        let counts: Option<Vec<u64>> = values.as_primitive::<Int64Type>().iter().map(counted).collect();
+        counts.ok_or_else(|| {
+            Error::new(ErrorKind::Config, format!("a sample has no count, or one below zero, in `{name}`"))
+        })
     }
 }
 

@@ -53,25 +53,13 @@ fn bca_does_not_hang_on_the_last_bit() {
     }
 }
 
-/// Where most prompts go one way and the mean the other, no model is called better; a model's name is no mark of the past.
+/// Differences that are all the same say nothing of how they vary; a model's name is no mark of the past.
 #[test]
-fn verdicts_need_test_and_mean() {
+fn verdicts_need_something_to_go_by() {
     let work = Workdir::new();
-    // On 40 prompts one loses by 40 points, on 18 it wins by 100: mean positive, most prompts negative.
-    let text: String = (1..=58)
-        .map(|id| if id <= 40 { prompt(id, &[("one", 1), ("two", 2)]) } else { prompt(id, &[("one", 2), ("two", 0)]) })
-        .collect();
-    work.write("r.jsonl", text);
-    work.run(&["run", QWEN, "r.jsonl", "-q", "--intervals", "default"]).expect(0);
-    let rows = work.json(&["compare", QWEN, "one", "two"]);
-    assert!(rows[0]["difference"].as_f64().unwrap() > 0.0, "{}", rows[0]);
-    let sign = rows[0]["rank_biserial"].as_f64().unwrap();
-    let verdict = rows[0]["verdict"].as_str().unwrap();
-    assert_eq!(verdict != "one better", sign < 0.0 || rows[0]["p_holm"].as_f64().unwrap() >= 0.05, "{}", rows[0]);
-    assert!(!verdict.contains("two better"), "{verdict}");
     // Two prompts that differ by the same say nothing of a margin.
     work.write("few.jsonl", prompt(1, &[("x", 1), ("y", 2)]) + &prompt(2, &[("x", 1), ("y", 2)]));
-    work.run(&["run", QWEN, "few.jsonl", "-q", "--supersede", "--intervals", "default"]).expect(0);
+    work.run(&["run", QWEN, "few.jsonl", "-q", "--intervals", "default"]).expect(0);
     let rows = work.json(&["compare", QWEN, "x", "y", "--margin", "100"]);
     assert_eq!((&rows[0]["verdict"], &rows[0]["tost_low"]), (&json!("not separated"), &Value::Null));
 

@@ -309,6 +309,24 @@ fn c27_overlapping_intervals_are_no_equality() {
     assert_eq!(wide[0].verdict, Verdict::EquivalentThoughDifferent);
 }
 
+/// Where most prompts go one way, significantly, and the mean the other, neither model is called better, and both share a group.
+#[test]
+fn mean_and_most_prompts_may_disagree() {
+    let (sample, plan) = ranking();
+    let mut observations = observed(3, 45, &[("a", 0.0), ("b", 0.0)]);
+    observations.columns[0].values = vec![50.0; 45];
+    // On 40 of 45 prompts b is better by a little, on 5 a is better by much.
+    observations.columns[1].values =
+        (0..45).map(|at| if at < 40 { 51.0 + f64::from(at) / 100.0 } else { 20.0 }).collect();
+    let pairs = [(entry("a"), entry("b"))];
+    let found = stats::compare(&[&sample], std::slice::from_ref(&observations), &pairs, Comparing::new(&plan, None));
+    let one = &found[0];
+    assert!(one.difference.unwrap() > 0.0 && one.p_holm < 0.05 && one.rank_biserial.unwrap() < 0.0, "{one:?}");
+    assert_eq!((one.better, one.worse, one.verdict), (5, 40, Verdict::Mixed));
+    let groups = groups(observations);
+    assert_eq!(groups["a"], groups["b"]);
+}
+
 /// A pair with no prompt in common has no difference, and identical columns are equivalent within any margin.
 #[test]
 fn nothing_in_common_and_nothing_different() {
