@@ -1,11 +1,12 @@
 # Thin lines over cargo. `make` alone lists what there is.
 CARGO ?= cargo
 SCORELAKE = $(CARGO) run --quiet --
+SERVERS = $(or $(CARGO_TARGET_DIR),target)/servers
 
-.PHONY: help demo test lint fmt check release samples bench
+.PHONY: help s3-server demo test lint fmt check release samples bench
 
 help:            ## list the targets
-	@grep -E '^[a-z]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
+	@grep -E '^[a-z0-9-]+: .*##' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 16
 
 demo:            ## build, run the five datasets' samples in a lake of their own
 	$(CARGO) build
@@ -25,8 +26,11 @@ demo:            ## build, run the five datasets' samples in a lake of their own
 	@echo "  cargo run -q -- --lake demo-lake export qwen-image-bench --official demo-lake/official --xlsx demo-lake/board.xlsx"
 	@echo "  cargo run -q -- --lake demo-lake snapshot verify qwen-image-bench"
 
-test:            ## run all tests
+test: s3-server  ## run all tests
 	$(CARGO) test
+
+s3-server:       ## install the S3 server that the tests of buckets start, beside the build; without it they are skipped
+	@test -x "$(SERVERS)/bin/s3s-fs" || $(CARGO) install s3s-fs --version 0.14.1 --features binary --locked --root "$(SERVERS)"
 
 lint:            ## formatting and lints, warnings are errors
 	$(CARGO) fmt --check

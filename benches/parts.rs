@@ -97,7 +97,7 @@ fn ingest_100_prompts(bencher: Bencher<'_, '_>, keep_text: bool) {
     let bytes = std::fs::metadata(dir.path().join("judged.jsonl")).unwrap().len();
     bencher.counter(BytesCount::new(bytes)).bench(|| {
         let lake = ingest(&dir, "lake", keep_text);
-        std::fs::remove_dir_all(lake.root()).unwrap();
+        std::fs::remove_dir_all(lake.root().path().unwrap()).unwrap();
     });
 }
 

@@ -118,11 +118,28 @@ impl Error {
         }
     }
 
+    /// An error that stopped the reading of a file somewhere; one of our own may have travelled in it.
+    pub fn reading(file: impl fmt::Display, source: std::io::Error) -> Self {
+        match source.downcast::<Self>() {
+            Ok(ours) => ours,
+            Err(source) => Self::io(file.to_string(), "read", source),
+        }
+    }
+
     /// An input that the operating system does not let us read: an error of that input alone.
     pub fn unreadable(path: impl AsRef<Path>, action: &str, source: std::io::Error) -> Self {
         let mut error = Self::io(path, action, source);
         error.0.kind = ErrorKind::Input;
         error
+    }
+
+    /// The same, as an error of that input alone, if the operating system refused it.
+    #[must_use]
+    pub fn of_input(mut self) -> Self {
+        if self.0.kind == ErrorKind::Io {
+            self.0.kind = ErrorKind::Input;
+        }
+        self
     }
 
     /// The kind.

@@ -12,8 +12,8 @@ use std::path::PathBuf;
 use clap::{Parser, Subcommand, ValueEnum};
 
 use self::commands::{
-    agree, check, compare, datasets, export, fetch, ingest, lake as lake_command, run as run_command, schema, score,
-    show, snapshot, sql, stair, synth, verify,
+    agree, check, compare, datasets, export, fetch, ingest, lake as lake_command, publish, run as run_command, schema,
+    score, show, snapshot, sql, stair, synth, verify,
 };
 use self::output::Outcome;
 use self::printer::Printer;
@@ -37,8 +37,8 @@ struct Cli {
 /// Options of every command.
 #[derive(Debug, clap::Args)]
 struct Globals {
-    /// Folder of the lake.
-    #[arg(long, global = true, env = "SCORELAKE_LAKE", default_value = "lake", value_name = "DIR")]
+    /// Folder of the lake, or its place in a bucket: s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX.
+    #[arg(long, global = true, env = "SCORELAKE_LAKE", default_value = "lake", value_name = "DIR|URL")]
     lake: PathBuf,
     /// How tables are written.
     #[arg(long, global = true, value_enum, default_value_t)]
@@ -97,6 +97,8 @@ enum Command {
     Sql(sql::Args),
     /// Write the tables of a snapshot to files: a workbook, JSON, CSV, or the benchmark script's own files.
     Export(export::Args),
+    /// Publish a snapshot to a dataset of the Hugging Face hub, a bucket or a folder, with a card.
+    Publish(publish::Args),
     /// List, show and verify snapshots.
     Snapshot(snapshot::Args),
     /// What the lake holds, and its upkeep: sources dropped, leftovers removed, a verified copy.
@@ -144,7 +146,7 @@ impl Session {
 
     /// The lake, if its folder exists.
     fn lake_if_there(&self) -> Result<Option<Lake>> {
-        if self.globals.lake.exists() { self.lake().map(Some) } else { Ok(None) }
+        Lake::if_there(&self.globals.lake)
     }
 }
 
@@ -192,6 +194,7 @@ fn execute(cli: Cli, args: Vec<OsString>, printer: Printer) -> Result<Outcome> {
         Command::Verify(args) => verify::execute(&session, &args),
         Command::Sql(args) => sql::execute(&session, &args),
         Command::Export(args) => export::execute(&session, &args),
+        Command::Publish(args) => publish::execute(&session, &args),
         Command::Snapshot(args) => snapshot::execute(&session, &args),
         Command::Lake(args) => lake_command::execute(&session, &args),
         Command::Check(args) => check::execute(&session, &args),

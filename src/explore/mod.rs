@@ -102,9 +102,9 @@ fn register(assets: &Assets, engine: &Engine, lake: &Lake, dataset: &Dataset, ta
             engine.create_schema(&schema_name)?;
             schemas.push(schema_name.clone());
         }
-        let snapshot = Snapshot::open(lake.snapshots_dir(&dataset.id).join(id))?;
+        let snapshot = Snapshot::open(lake.snapshots_dir(&dataset.id).join(&id))?;
         for table in &snapshot.manifest.tables {
-            let file = snapshot.dir.join(&table.file);
+            let file = snapshot.dir.file(&table.file);
             engine.register_files(&schema_name, &table.schema(&dataset.id), &[file])?;
         }
     }

@@ -25,8 +25,8 @@ impl std::fmt::Debug for Token {
 pub struct Environment {
     /// `HF_ENDPOINT`, else https://huggingface.co.
     pub endpoint: String,
-    /// `HF_HUB_CACHE`, `HUGGINGFACE_HUB_CACHE`, else `hub` in `HF_HOME`, else in the user's cache.
-    pub cache: PathBuf,
+    /// `HF_HUB_CACHE`, `HUGGINGFACE_HUB_CACHE`, else `hub` in `HF_HOME`, else in the user's cache; none where there is no user's folder.
+    pub cache: Option<PathBuf>,
     /// `HF_TOKEN`, else the token file.
     pub token: Option<Token>,
     /// Where a token was looked for.
@@ -47,18 +47,20 @@ impl Environment {
         let is_on = |name: &str| {
             text(name).is_some_and(|value| ["1", "on", "yes", "true"].contains(&value.to_lowercase().as_str()))
         };
-        let home = path("HF_HOME").unwrap_or_else(|| {
-            let cache = path("XDG_CACHE_HOME");
-            cache.or_else(|| path("HOME").map(|home| home.join(".cache"))).unwrap_or_default().join("huggingface")
-        });
-        let cache = path("HF_HUB_CACHE").or_else(|| path("HUGGINGFACE_HUB_CACHE")).unwrap_or_else(|| home.join("hub"));
-        let file = path("HF_TOKEN_PATH").unwrap_or_else(|| home.join("token"));
-        let looked_for = vec!["HF_TOKEN".to_owned(), "HUGGING_FACE_HUB_TOKEN".to_owned(), file.display().to_string()];
+        let user = path("HOME").or_else(|| path("USERPROFILE"));
+        let of_user = || path("XDG_CACHE_HOME").or_else(|| user.map(|home| home.join(".cache")));
+        let home = path("HF_HOME").or_else(|| of_user().map(|cache| cache.join("huggingface")));
+        let given = path("HF_HUB_CACHE").or_else(|| path("HUGGINGFACE_HUB_CACHE"));
+        let cache = given.or_else(|| home.as_ref().map(|home| home.join("hub")));
+        let file = path("HF_TOKEN_PATH").or_else(|| home.map(|home| home.join("token")));
+        let mut looked_for = vec!["HF_TOKEN".to_owned(), "HUGGING_FACE_HUB_TOKEN".to_owned()];
+        looked_for.extend(file.as_ref().map(|file| file.display().to_string()));
         let of_variable = ["HF_TOKEN", "HUGGING_FACE_HUB_TOKEN"]
             .into_iter()
             .find_map(|name| Some(Token { secret: text(name)?.trim().to_owned(), from: name.to_owned() }));
         let of_file = || {
-            let secret = std::fs::read_to_string(&file).ok()?.trim().to_owned();
+            let file = file.as_ref()?;
+            let secret = std::fs::read_to_string(file).ok()?.trim().to_owned();
             (!secret.is_empty()).then(|| Token { secret, from: file.display().to_string() })
         };
         let is_implicit = !is_on("HF_HUB_DISABLE_IMPLICIT_TOKEN");

@@ -9,9 +9,10 @@ use std::time::Duration;
 use hf_hub::progress::{DownloadEvent, ProgressEvent, ProgressHandler};
 use hf_hub::{HFClientSync, HFError};
 
-use super::{Environment, HubFile};
+use super::resume::{self, Came};
+use super::{Environment, RemoteFile};
 use crate::error::{Error, ErrorKind, Result};
-use crate::source;
+use crate::store::File;
 
 /// Called with the bytes that are there and those that there will be.
 pub type Progress = Arc<dyn Fn(u64, u64) + Send + Sync>;
@@ -69,28 +70,37 @@ impl ProgressHandler for Handler {
     }
 }
 
+/// A client of the hub.
+pub(crate) fn client(environment: &Environment, attempts: usize) -> Result<HFClientSync> {
+    let cache = environment.cache.as_ref().ok_or_else(|| {
+        Error::new(ErrorKind::Usage, "there is no folder for the hub's cache")
+            .hint("set HF_HOME or HF_HUB_CACHE to a folder, or HOME or XDG_CACHE_HOME")
+    })?;
+    let mut builder = hf_hub::HFClient::builder()
+        .endpoint(&environment.endpoint)
+        .cache_dir(cache)
+        .user_agent(concat!("scorelake/", env!("CARGO_PKG_VERSION")))
+        .retry_max_attempts(attempts);
+    if let Some(token) = &environment.token {
+        builder = builder.token(&token.secret);
+    }
+    builder.build_sync().map_err(|e| {
+        Error::new(ErrorKind::Usage, format!("the hub's client cannot be made: {e}"))
+            .with("endpoint", &environment.endpoint)
+            .caused_by(e)
+    })
+}
+
 impl Hub {
     /// A client for an environment; nothing is asked yet.
     pub fn new(environment: Environment) -> Result<Self> {
-        let mut builder = hf_hub::HFClient::builder()
-            .endpoint(&environment.endpoint)
-            .cache_dir(&environment.cache)
-            .user_agent(concat!("scorelake/", env!("CARGO_PKG_VERSION")))
-            // Attempts are counted and paced here.
-            .retry_max_attempts(0);
-        if let Some(token) = &environment.token {
-            builder = builder.token(&token.secret);
-        }
-        let client = builder.build_sync().map_err(|e| {
-            Error::new(ErrorKind::Usage, format!("the hub's client cannot be made: {e}"))
-                .with("endpoint", &environment.endpoint)
-                .caused_by(e)
-        })?;
+        // Attempts are counted and paced here.
+        let client = client(&environment, 0)?;
         Ok(Self { client, environment })
     }
 
     /// Fetches a file, or finds it in the cache: a pinned file that is there needs no request. `told` hears of pauses.
-    pub fn fetch(&self, file: &HubFile, progress: &Progress, told: &dyn Fn(&str)) -> Result<Fetched> {
+    pub fn fetch(&self, file: &RemoteFile, progress: &Progress, told: &dyn Fn(&str)) -> Result<Fetched> {
         let mut pause = PAUSE;
         for attempt in 1.. {
             let total = Arc::new(AtomicU64::new(0));
@@ -120,12 +130,16 @@ impl Hub {
             };
             told(&format!("{}: {}; again in {:.1} s", file.file, failed.message(), pause.as_secs_f64()));
             std::thread::sleep(pause);
+            // Once the file is whole hf-hub has only to give it its name.
+            while resume::finish(&self.environment, file, total.load(Ordering::Relaxed), progress)? == Came::Further {
+                std::thread::sleep(PAUSE);
+            }
             pause *= 2;
         }
         Err(Error::new(ErrorKind::Network, "the file was not fetched").with("file", &file.file))
     }
 
-    fn once(&self, file: &HubFile, progress: &Progress, total: &Arc<AtomicU64>) -> Result<PathBuf, HFError> {
+    fn once(&self, file: &RemoteFile, progress: &Progress, total: &Arc<AtomicU64>) -> Result<PathBuf, HFError> {
         let (owner, name) = file.repo.split_once('/').unwrap_or(("", &file.repo));
         let handler = Handler { progress: Arc::clone(progress), total: Arc::clone(total) };
         self.client
@@ -139,10 +153,10 @@ impl Hub {
     }
 
     /// Size and digest of what is in the cache; a file that is not what it should be is removed.
-    fn checked(&self, file: &HubFile, path: PathBuf, total: u64) -> Result<Fetched> {
+    fn checked(&self, file: &RemoteFile, path: PathBuf, total: u64) -> Result<Fetched> {
         let blob = path.canonicalize().map_err(|e| Error::io(&path, "open", e))?;
         let bytes = std::fs::metadata(&blob).map_err(|e| Error::io(&blob, "read", e))?.len();
-        let sha256 = source::digest(&blob)?;
+        let sha256 = File::from(blob.as_path()).sha256()?;
         let name = blob.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
         // The hub names large files by their SHA-256.
         let of_server = (name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit())).then_some(name);
@@ -171,8 +185,9 @@ impl Hub {
         Ok(Fetched { commit, bytes, sha256, is_checked: wanted.is_some(), path })
     }
 
-    fn error(&self, file: &HubFile, error: HFError, attempt: u32) -> Error {
+    fn error(&self, file: &RemoteFile, error: HFError, attempt: u32) -> Error {
         let environment = &self.environment;
+        let cache = environment.cache.as_ref().map(|cache| cache.display().to_string()).unwrap_or_default();
         let page = format!("{}/datasets/{}", environment.endpoint, file.repo);
         let said = |message: &Option<String>| match message {
             Some(message) => format!("; the server says: {message}"),
@@ -201,7 +216,7 @@ impl Hub {
             }
             HFError::LocalEntryNotFound { .. } => {
                 Error::new(ErrorKind::Network, "the file is not in the cache, and HF_HUB_OFFLINE forbids to ask for it")
-                    .with("cache", environment.cache.display())
+                    .with("cache", cache)
                     .hint("unset HF_HUB_OFFLINE, or fetch the file where there is a network")
             }
             HFError::CacheLockTimeout { path } => {
@@ -219,8 +234,9 @@ impl Hub {
                 format!("the hub answers {}{}", context.status, said(&context.server_message)),
             )
             .with("attempts", attempt),
-            HFError::Io(_) => Error::new(ErrorKind::Io, format!("the cache cannot be written: {error}"))
-                .with("cache", environment.cache.display()),
+            HFError::Io(_) => {
+                Error::new(ErrorKind::Io, format!("the cache cannot be written: {error}")).with("cache", cache)
+            }
             other => {
                 Error::new(ErrorKind::Network, format!("the hub cannot be read: {other}")).with("attempts", attempt)
             }

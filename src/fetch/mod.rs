@@ -1,9 +1,13 @@
-//! Fetching the built-in datasets' files from the Hugging Face hub: pinned, cached as other hub tools cache, checked.
+//! Fetching the built-in datasets' files from the Hugging Face hub and from GitHub: pinned, cached, checked.
 
 mod environment;
+mod github;
 mod hub;
+mod resume;
 
 pub use environment::{Environment, Token};
+pub use github::fetch_archive;
+pub(crate) use hub::client;
 pub use hub::{Fetched, Hub, Progress};
 
 use serde::Deserialize;
@@ -14,14 +18,16 @@ use crate::schema::dataset::read_csv;
 
 /// A file of a dataset, a row of `data/files.csv`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-pub struct HubFile {
+pub struct RemoteFile {
     /// Dataset id.
     pub dataset: String,
-    /// `OWNER/NAME` of the dataset repository.
+    /// Who keeps it.
+    pub host: Host,
+    /// `OWNER/NAME` of the repository.
     pub repo: String,
     /// The pinned commit.
     pub revision: String,
-    /// Path in the repository.
+    /// Path in the repository; on GitHub a glob, of which a file without a digest need not be there.
     pub file: String,
     /// Its size at that commit, where it is known.
     pub bytes: Option<u64>,
@@ -29,10 +35,20 @@ pub struct HubFile {
     pub sha256: Option<String>,
 }
 
+/// Who keeps files.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Host {
+    /// The Hugging Face hub: files one by one.
+    Huggingface,
+    /// GitHub: the repository as an archive.
+    Github,
+}
+
 /// How a file of the hub is named on the command line.
 const SCHEME: &str = "hf://datasets/";
 
-impl HubFile {
+impl RemoteFile {
     /// Reads `hf://datasets/OWNER/NAME[@REVISION]/PATH`; `None` for anything else, an error for half of it. Without a revision the branch
     /// main is meant.
     pub fn of_url(url: &str) -> Option<Result<Self>> {
@@ -47,6 +63,7 @@ impl HubFile {
         }
         Some(Ok(Self {
             dataset: String::new(),
+            host: Host::Huggingface,
             repo: format!("{owner}/{name}"),
             revision: revision.to_owned(),
             file: (*file).to_owned(),
@@ -60,7 +77,7 @@ impl HubFile {
         format!("{SCHEME}{}/{}", self.repo, self.file)
     }
 
-    /// The files of a dataset; none where it is not on the hub.
+    /// The files of a dataset.
     pub fn of_dataset(assets: &Assets, dataset: &str) -> Result<Vec<Self>> {
         let files: Vec<Self> = read_csv(assets, "data/files.csv")?;
         Ok(files.into_iter().filter(|file| file.dataset == dataset).collect())

@@ -5,7 +5,7 @@ use crate::source::Location;
 
 /// The folder so many levels above the file, 1 for the one it is in; on any path separator.
 pub(super) fn folder(location: &Location, level: usize) -> Option<String> {
-    let parts: Vec<&str> = location.uri.split(['/', '\\']).filter(|part| !part.is_empty()).collect();
+    let parts: Vec<&str> = location.path().split(['/', '\\']).filter(|part| !part.is_empty()).collect();
     let name = parts.len().checked_sub(level + 1).and_then(|at| parts.get(at))?;
     (!name.contains(':') && *name != "." && *name != "..").then(|| (*name).to_owned())
 }

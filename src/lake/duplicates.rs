@@ -12,10 +12,11 @@ use arrow::datatypes::{DataType, Int64Type};
 use sha2::{Digest, Sha256};
 
 use super::Lake;
-use super::files::sync_dir;
-use super::manifest::Manifest;
+use super::manifest::{Manifest, Part};
+use super::publish::named_by_content;
 use super::segment::write_part;
 use super::session::{Engine, EngineOptions};
+use super::staging::Staging;
 use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::Notes;
@@ -23,6 +24,7 @@ use crate::pipeline::{Parameter, SqlFile};
 use crate::schema::TableSchema;
 use crate::schema::dataset::Dataset;
 use crate::source::hex;
+use crate::store::{File, Folder, sync_dir, upload_all};
 
 /// What two readable replies of different text do.
 #[derive(Debug, Clone, Copy)]
@@ -93,11 +95,28 @@ pub(super) fn settle(
     let batch = aside_rows(&repeated, &aside, schema)?;
     aside.iter().for_each(|(_, reason)| manifest.set_aside.add(reason, 1));
     let dir = lake.table_dir(&manifest.dataset, "set_aside");
-    std::fs::create_dir_all(&dir).map_err(|e| Error::io(&dir, "make the folder", e))?;
     let identity: Vec<&str> = manifest.sources.iter().map(|source| source.key.as_str()).collect();
     let digest = hex(&Sha256::digest(format!("{identity:?}{aside:?}"))[..8]);
-    manifest.set_aside_part = Some(write_part(&dir, &format!("{digest}.parquet"), schema, &batch)?);
-    sync_dir(&dir)
+    let name = format!("{digest}.parquet");
+    manifest.set_aside_part = Some(match &dir {
+        Folder::Disk(dir) => {
+            std::fs::create_dir_all(dir).map_err(|e| Error::io(dir, "make the folder", e))?;
+            let part = write_part(dir, &name, schema, &batch)?;
+            sync_dir(dir)?;
+            part
+        }
+        Folder::Bucket(..) => {
+            let staging = Staging::private(lake, "set_aside")?;
+            let part = write_part(staging.path(), &name, schema, &batch)?;
+            let staged = staging.path().join(&name);
+            let part = Part { file: named_by_content(&name, &staged)?, ..part };
+            if let File::Object(object) = dir.file(&part.file) {
+                upload_all(vec![(staged, object)])?;
+            }
+            part
+        }
+    });
+    Ok(())
 }
 
 /// Keys that a table may hold before `repeated_hashes.sql` goes over it in parts, by `hash % $parts = $part`: the groups of one

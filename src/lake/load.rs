@@ -11,13 +11,14 @@ use super::Lake;
 use super::manifest::{Manifest, SourceEntry};
 use super::permits::Permits;
 use super::publish::{self, Published};
-use super::request::{ClassifiedFile, Control, Given, IngestRequest, IngestSummary, OnError, Progress, Stamp, stamp};
+use super::request::{ClassifiedFile, Control, Given, IngestRequest, IngestSummary, OnError, Progress};
 use super::segment::{Content, Place, SegmentRecord, segment_bytes};
 use super::staging::Staging;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::{Ids, Notes, Reject, SegmentTables, SourceOptions};
 use crate::schema::TableSchema;
 use crate::source::{self, Location, Segment, Segments};
+use crate::store::Stamp;
 
 /// Ingests: expand, stage each source, publish all of them by one swap of the manifest.
 pub fn ingest(lake: &Lake, mut request: IngestRequest<'_>, control: &Control<'_>) -> Result<IngestSummary> {
@@ -114,14 +115,14 @@ impl<'a> Loader<'a> {
     /// The key of a file's content; content that is not known yet is read into staging.
     fn take(&self, file: &ClassifiedFile, known: &Manifest, staged: &mut Vec<Staged>) -> Result<Given> {
         let location = &file.location;
-        let sha256 = source::digest(&location.path)?;
+        let sha256 = location.file.sha256().map_err(Error::of_input)?;
         let key = self.source_key(&sha256, &file.class.options);
         let given = Given { uri: location.uri.clone(), key, class: file.class.clone() };
         let is_known = known.sources.iter().chain(staged.iter().map(|staged| &staged.source));
         if is_known.into_iter().any(|source| source.key == given.key) {
             self.passed(location.size);
         } else {
-            staged.push(self.stage(location, &given, &sha256, file.stamp)?);
+            staged.push(self.stage(location, &given, &sha256, &file.stamp)?);
         }
         Ok(given)
     }
@@ -142,14 +143,14 @@ impl<'a> Loader<'a> {
     }
 
     /// Reads one source into staging.
-    fn stage(&self, location: &Location, given: &Given, sha256: &str, before: Stamp) -> Result<Staged> {
+    fn stage(&self, location: &Location, given: &Given, sha256: &str, before: &Stamp) -> Result<Staged> {
         let staging = Staging::resumable(self.lake, &format!("{}-{}", self.request.reader.dataset(), given.key))?;
         let opened = source::open(location)?;
         let position = opened.position.clone();
         let target = segment_bytes(location.size);
         let mut segments = Segments::new(opened.reader, location, target, self.request.max_line);
         let records = self.run(&mut segments, staging.path(), given, target, &|| position.load(Ordering::Relaxed))?;
-        if stamp(location)? != before {
+        if location.file.stamp().map_err(Error::of_input)? != *before {
             // Its segments belong to no content that the key names.
             staging.discard();
             return Err(Error::new(ErrorKind::Input, "the file changed while it was read")

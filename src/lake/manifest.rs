@@ -1,13 +1,13 @@
 //! `manifest.json` of a dataset: the sources and the parts that count. Swapping it publishes.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
-use super::{FORMAT, Lake, require_format, write_atomically};
+use super::{FORMAT, Lake, require_format};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::{Form, Ids, Notes, Provenance, SourceOptions};
+use crate::store::{File, Folder, Version, Written};
 
 /// A Parquet file of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,62 +98,77 @@ impl Manifest {
         }
     }
 
-    fn path(lake: &Lake, dataset: &str) -> PathBuf {
-        lake.dataset_dir(dataset).join("manifest.json")
+    fn file(lake: &Lake, dataset: &str) -> File {
+        lake.dataset_dir(dataset).file("manifest.json")
     }
 
     /// Reads a dataset's manifest; without one the dataset is empty.
     pub fn load(lake: &Lake, dataset: &str) -> Result<Self> {
-        let path = Self::path(lake, dataset);
-        let text = match std::fs::read_to_string(&path) {
-            Ok(text) => text,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(Self::empty(dataset)),
-            Err(e) => return Err(Error::io(&path, "read", e)),
-        };
-        let corrupt = |e: serde_json::Error| {
-            Error::new(ErrorKind::Corrupt, format!("the manifest does not parse: {e}"))
-                .with("file", path.display())
-                .caused_by(e)
-        };
-        // The format first: a newer manifest may have fields that this version does not know.
-        let value: serde_json::Value = serde_json::from_str(&text).map_err(corrupt)?;
-        let format = value.get("format").and_then(serde_json::Value::as_u64).unwrap_or(0);
-        require_format(u32::try_from(format).unwrap_or(u32::MAX), &path)?;
-        serde_json::from_value(value).map_err(corrupt)
+        Self::load_versioned(lake, dataset).map(|(manifest, _)| manifest)
     }
 
-    /// Swaps the manifest: the one act that publishes.
-    pub(super) fn store(&self, lake: &Lake) -> Result<()> {
+    /// Reads a dataset's manifest, and gives the version to swap.
+    pub(super) fn load_versioned(lake: &Lake, dataset: &str) -> Result<(Self, Version)> {
+        let file = Self::file(lake, dataset);
+        let Some((text, version)) = file.read_versioned()? else {
+            return Ok((Self::empty(dataset), Version::Absent));
+        };
+        let corrupt = |e: serde_json::Error| {
+            Error::new(ErrorKind::Corrupt, format!("the manifest does not parse: {e}")).with("file", &file).caused_by(e)
+        };
+        // The format first: a newer manifest may have fields that this version does not know.
+        let value: serde_json::Value = serde_json::from_slice(&text).map_err(corrupt)?;
+        let format = value.get("format").and_then(serde_json::Value::as_u64).unwrap_or(0);
+        require_format(u32::try_from(format).unwrap_or(u32::MAX), &file)?;
+        Ok((serde_json::from_value(value).map_err(corrupt)?, version))
+    }
+
+    /// Swaps the manifest: the one act that publishes. In a bucket it is refused to a writer that another one was faster than.
+    pub(super) fn store(&self, lake: &Lake, version: &Version) -> Result<Written> {
         let text =
             serde_json::to_string_pretty(self).map_err(|e| Error::new(ErrorKind::Check, e.to_string()).caused_by(e))?;
-        write_atomically(&Self::path(lake, &self.dataset), format!("{text}\n").as_bytes())
+        Self::file(lake, &self.dataset).write_if(format!("{text}\n").as_bytes(), version)
     }
 
     /// Files of a table. A part that is missing or of another size is an error: fewer rows must not pass for all.
-    pub fn files(&self, lake: &Lake, table: &str) -> Result<Vec<PathBuf>> {
-        let dir = lake.table_dir(&self.dataset, table);
+    pub fn files(&self, lake: &Lake, table: &str) -> Result<Vec<File>> {
         let parts: Vec<&Part> = match table {
             "set_aside" => self.set_aside_part.iter().collect(),
             _ => self.sources.iter().flat_map(|source| source.parts.get(table)).flatten().collect(),
         };
-        parts.into_iter().map(|part| checked(dir.join(&part.file), part)).collect()
+        checked(&lake.table_dir(&self.dataset, table), &parts)
     }
 
     /// Files of rejects.
-    pub fn reject_files(&self, lake: &Lake) -> Result<Vec<PathBuf>> {
-        let dir = lake.rejects_dir(&self.dataset);
-        self.sources.iter().flat_map(|source| &source.rejects).map(|part| checked(dir.join(&part.file), part)).collect()
+    pub fn reject_files(&self, lake: &Lake) -> Result<Vec<File>> {
+        let parts: Vec<&Part> = self.sources.iter().flat_map(|source| &source.rejects).collect();
+        checked(&lake.rejects_dir(&self.dataset), &parts)
     }
 }
 
-fn checked(path: PathBuf, part: &Part) -> Result<PathBuf> {
-    let found = match std::fs::metadata(&path) {
-        Ok(metadata) if metadata.len() == part.bytes => return Ok(path),
-        Ok(metadata) => format!("it has {} bytes", metadata.len()),
-        Err(e) => e.to_string(),
+/// The files of parts, each held against its size.
+fn checked(dir: &Folder, parts: &[&Part]) -> Result<Vec<File>> {
+    let is_listed =
+        |part: &&Part| matches!(dir.file(&part.file), File::Object(object) if object.listed_size().is_some());
+    if matches!(dir, Folder::Bucket(..)) && !parts.iter().all(is_listed) {
+        // One request for all of them.
+        dir.files()?;
+    }
+    let file = |part: &&Part| {
+        let file = dir.file(&part.file);
+        let size = match &file {
+            File::Object(object) => object.listed_size(),
+            _ => file.size()?,
+        };
+        let found = match size {
+            Some(size) if size == part.bytes => return Ok(file),
+            Some(size) => format!("it has {size} bytes"),
+            None => "it is not there".to_owned(),
+        };
+        Err(Error::new(ErrorKind::Corrupt, format!("a part of the lake is not as it was published: {found}"))
+            .with("file", file)
+            .with("expected", format!("{} bytes", part.bytes))
+            .hint("ingest the sources into a new lake; `runs/` and the manifest name them"))
     };
-    Err(Error::new(ErrorKind::Corrupt, format!("a part of the lake is not as it was published: {found}"))
-        .with("file", path.display())
-        .with("expected", format!("{} bytes", part.bytes))
-        .hint("ingest the sources into a new lake; `runs/` and the manifest name them"))
+    parts.iter().map(file).collect()
 }

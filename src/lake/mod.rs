@@ -3,8 +3,8 @@
 mod bind;
 
 mod duplicates;
-mod files;
 mod load;
+mod lock;
 pub mod manifest;
 pub(crate) mod parquet;
 mod permits;
@@ -17,26 +17,27 @@ mod staging;
 mod text_hash;
 pub mod upkeep;
 
-pub(crate) use files::write_atomically;
 pub use load::ingest;
 pub(crate) use parquet::PartWriter;
 pub(crate) use publish::{lock, restricted};
 pub use request::{Control, IngestRequest, IngestSummary, OnError, Progress};
 pub use staging::Staging;
 
+use std::fmt::Display;
 use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
 use crate::error::{Error, ErrorKind, Result};
+use crate::store::{self, Folder, Version, Written};
 
 /// Version of the lake's layout that this code writes and reads.
 pub const FORMAT: u32 = 1;
 
-/// A lake on disk.
+/// A lake, on disk or in a bucket.
 #[derive(Debug, Clone)]
 pub struct Lake {
-    root: PathBuf,
+    root: Folder,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -45,49 +46,71 @@ struct Marker {
 }
 
 impl Lake {
-    /// Opens a lake, which must exist.
-    pub fn open(root: impl Into<PathBuf>) -> Result<Self> {
-        let lake = Self { root: root.into() };
-        if !lake.marker().exists() {
-            return Err(Error::new(ErrorKind::Lake, "no lake here")
-                .with("lake", lake.root.display())
-                .hint("make one with `scorelake run` or `scorelake ingest`, or name another with --lake"));
-        }
-        lake.check_format()?;
-        lake.resolved()
+    /// Opens a lake, a folder or a URL of a bucket; it must exist.
+    pub fn open(root: impl AsRef<Path>) -> Result<Self> {
+        let root = root.as_ref();
+        Self::if_there(root)?.ok_or_else(|| {
+            Error::new(ErrorKind::Lake, "no lake here")
+                .with("lake", store::redact(&root.display().to_string()))
+                .hint("make one with `scorelake run` or `scorelake ingest`, or name another with --lake")
+        })
+    }
+
+    /// Opens a lake, if there is one.
+    pub fn if_there(root: impl AsRef<Path>) -> Result<Option<Self>> {
+        let lake = Self { root: Folder::named(root.as_ref())? };
+        if lake.has_marker()? { lake.resolved().map(Some) } else { Ok(None) }
     }
 
     /// Opens a lake, making it if the folder is absent or empty.
-    pub fn create(root: impl Into<PathBuf>) -> Result<Self> {
-        let lake = Self { root: root.into() };
-        if lake.marker().exists() {
-            lake.check_format()?;
+    pub fn create(root: impl AsRef<Path>) -> Result<Self> {
+        let lake = Self { root: Folder::named(root.as_ref())? };
+        if lake.has_marker()? {
             return lake.resolved();
         }
-        std::fs::create_dir_all(&lake.root).map_err(|e| Error::io(&lake.root, "make the lake's folder", e))?;
-        let entries = std::fs::read_dir(&lake.root).map_err(|e| Error::io(&lake.root, "list", e))?;
-        // Another process may be writing the marker.
-        let is_foreign = |name: std::ffi::OsString| !name.to_string_lossy().starts_with(files::TEMPORARY);
-        if entries.flatten().any(|entry| is_foreign(entry.file_name())) && !lake.marker().exists() {
+        if let Folder::Disk(root) = &lake.root {
+            std::fs::create_dir_all(root).map_err(|e| Error::io(root, "make the lake's folder", e))?;
+        }
+        if lake.root.holds_something()? && !lake.has_marker()? {
             return Err(Error::new(ErrorKind::Lake, "the folder is not empty and no lake")
-                .with("lake", lake.root.display())
+                .with("lake", &lake.root)
                 .hint("name an empty or new folder with --lake"));
         }
         let marker = serde_json::json!({ "format": FORMAT });
-        write_atomically(&lake.marker(), format!("{marker}\n").as_bytes())?;
+        let written = lake.root.file(MARKER).write_if(format!("{marker}\n").as_bytes(), &Version::Absent)?;
+        // Another process that made it meanwhile may be of another version.
+        if written == Written::Refused {
+            lake.has_marker()?;
+        }
+        lake.require_conditions()?;
         lake.resolved()
+    }
+
+    /// A store that takes no notice of conditions would let two writers overwrite each other, and say nothing.
+    fn require_conditions(&self) -> Result<()> {
+        if self.root.path().is_some() {
+            return Ok(());
+        }
+        let marker = self.root.file(MARKER);
+        if marker.write_if(marker.read_required()?.as_slice(), &Version::Absent)? == Written::Refused {
+            return Ok(());
+        }
+        Err(Error::new(ErrorKind::Lake, "the store takes no notice of conditions: it wrote over a file that was to be new")
+            .with("lake", &self.root)
+            .hint("a lake needs a store with conditional writes (If-None-Match, If-Match), as S3, Google, Azure and newer servers have"))
     }
 
     /// The same lake under its absolute path without `..`, which URLs of files need.
     fn resolved(self) -> Result<Self> {
-        let root = self.root.canonicalize().map_err(|e| Error::io(&self.root, "open", e))?;
-        Ok(Self { root })
+        let Folder::Disk(root) = &self.root else { return Ok(self) };
+        let root = root.canonicalize().map_err(|e| Error::io(root, "open", e))?;
+        Ok(Self { root: Folder::Disk(root) })
     }
 
     /// Keeps parts that are replaced meanwhile from being removed, as long as the guard lives. A dataset that was never
-    /// published has nothing to keep.
+    /// published has nothing to keep; in a bucket nothing is removed before its time.
     pub fn reading(&self, dataset: &str) -> Result<Option<std::fs::File>> {
-        let path = self.dataset_dir(dataset).join(".readers");
+        let Some(path) = self.readers(dataset) else { return Ok(None) };
         match std::fs::File::open(&path) {
             Ok(file) => {
                 file.lock_shared().map_err(|e| Error::io(&path, "lock", e))?;
@@ -98,71 +121,77 @@ impl Lake {
         }
     }
 
-    /// A guard that is given only while nobody reads.
+    fn readers(&self, dataset: &str) -> Option<PathBuf> {
+        Some(self.dataset_dir(dataset).path()?.join(".readers"))
+    }
+
+    /// A guard that is given only while nobody reads, and where there are such guards.
     fn without_readers(&self, dataset: &str) -> Option<std::fs::File> {
-        let path = self.dataset_dir(dataset).join(".readers");
+        let path = self.readers(dataset)?;
         let file = std::fs::File::options().create(true).append(true).open(path).ok()?;
         file.try_lock().is_ok().then_some(file)
     }
 
     /// A lake without place, for planning without data.
     pub(crate) fn nowhere() -> Self {
-        Self { root: PathBuf::new() }
+        Self { root: Folder::Disk(PathBuf::new()) }
     }
 
-    fn marker(&self) -> PathBuf {
-        self.root.join("lake.json")
-    }
-
-    fn check_format(&self) -> Result<()> {
-        let path = self.marker();
-        let text = std::fs::read_to_string(&path).map_err(|e| Error::io(&path, "read", e))?;
-        let marker: Marker = serde_json::from_str(&text).map_err(|e| {
+    /// Whether there is a marker; one that this version cannot read is an error.
+    fn has_marker(&self) -> Result<bool> {
+        let file = self.root.file(MARKER);
+        let Some(text) = file.read()? else { return Ok(false) };
+        let marker: Marker = serde_json::from_slice(&text).map_err(|e| {
             Error::new(ErrorKind::Corrupt, format!("the lake's marker does not parse: {e}"))
-                .with("file", path.display())
+                .with("file", &file)
                 .caused_by(e)
         })?;
-        require_format(marker.format, &path)
+        require_format(marker.format, &file).map(|()| true)
     }
 
     /// The lake's folder.
-    pub fn root(&self) -> &Path {
+    pub fn root(&self) -> &Folder {
         &self.root
     }
 
     /// Folder of a dataset's tables.
-    pub fn dataset_dir(&self, dataset: &str) -> PathBuf {
+    pub fn dataset_dir(&self, dataset: &str) -> Folder {
         self.root.join("datasets").join(dataset)
     }
 
     /// Folder of a table's parts.
-    pub fn table_dir(&self, dataset: &str, table: &str) -> PathBuf {
+    pub fn table_dir(&self, dataset: &str, table: &str) -> Folder {
         self.dataset_dir(dataset).join(table)
     }
 
     /// Folder of a dataset's rejects.
-    pub fn rejects_dir(&self, dataset: &str) -> PathBuf {
+    pub fn rejects_dir(&self, dataset: &str) -> Folder {
         self.root.join("rejects").join(dataset)
     }
 
-    /// Folder of unpublished work.
-    pub fn staging_dir(&self) -> PathBuf {
-        self.root.join("staging")
+    /// Folder of unpublished work: in the lake, or on this machine if the lake is in a bucket.
+    pub fn staging_dir(&self) -> Result<PathBuf> {
+        match &self.root {
+            Folder::Disk(root) => Ok(root.join("staging")),
+            Folder::Bucket(..) => store::scratch("staging", &self.root.to_string()),
+        }
     }
 
     /// Folder of run records.
-    pub fn runs_dir(&self) -> PathBuf {
+    pub fn runs_dir(&self) -> Folder {
         self.root.join("runs")
     }
 
     /// Folder of a dataset's snapshots.
-    pub fn snapshots_dir(&self, dataset: &str) -> PathBuf {
+    pub fn snapshots_dir(&self, dataset: &str) -> Folder {
         self.root.join("snapshots").join(dataset)
     }
 }
 
+const MARKER: &str = "lake.json";
+
 /// Refuses what a newer version wrote.
-pub(crate) fn require_format(found: u32, path: &Path) -> Result<()> {
+pub(crate) fn require_format(found: u32, file: impl Display) -> Result<()> {
     if found <= FORMAT {
         return Ok(());
     }
@@ -170,6 +199,6 @@ pub(crate) fn require_format(found: u32, path: &Path) -> Result<()> {
         ErrorKind::Lake,
         format!("written by a newer scorelake (format {found}; this one reads up to {FORMAT})"),
     )
-    .with("file", path.display())
+    .with("file", file)
     .hint("update scorelake"))
 }

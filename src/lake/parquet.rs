@@ -19,6 +19,7 @@ use parquet::schema::types::ColumnPath;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::{ColumnType, Encoding, TableSchema};
+use crate::store;
 
 /// Rows that are encoded at a time: page boundaries depend on it, so it is fixed.
 const ROWS_AT_A_TIME: usize = 8192;
@@ -172,8 +173,8 @@ fn sort_columns(schema: &TableSchema) -> Vec<usize> {
 }
 
 /// Whether a whole file can be decoded.
-pub(super) fn is_readable(path: &Path) -> bool {
-    let Ok(file) = File::open(path) else { return false };
-    let reader = ParquetRecordBatchReaderBuilder::try_new(file).and_then(ParquetRecordBatchReaderBuilder::build);
+pub(super) fn is_readable(file: &store::File) -> bool {
+    let Ok(chunks) = file.chunks() else { return false };
+    let reader = ParquetRecordBatchReaderBuilder::try_new(chunks).and_then(ParquetRecordBatchReaderBuilder::build);
     reader.is_ok_and(|mut reader| reader.all(|batch| batch.is_ok()))
 }

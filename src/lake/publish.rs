@@ -1,16 +1,17 @@
 //! Publishing: staged parts move into place, duplicates are settled, and one swap of the manifest makes them count.
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::Lake;
 use super::duplicates::{self, OnConflict};
-use super::files::{Lock, sync_dir};
 use super::load::Staged;
-use super::manifest::{Manifest, Part, SourceEntry};
+use super::lock::Lock;
+use super::manifest::{Manifest, SourceEntry};
 use super::request::{Control, Given, IngestRequest, OnError};
 use crate::error::{Error, ErrorKind, Result};
+use crate::store::{self, Entry, File, Folder, Object, Written};
 
 /// How long a publisher waits for another one.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -24,56 +25,87 @@ pub(super) struct Published {
 
 /// The lock under which a dataset's manifest is read, changed and swapped.
 pub(crate) fn lock(lake: &Lake, dataset: &str) -> Result<Lock> {
-    Lock::take(lake.dataset_dir(dataset).join(".lock"), PATIENCE)
+    Lock::take(&lake.dataset_dir(dataset), PATIENCE)
 }
 
-/// Publishes staged sources: lock, merge into the manifest as it is now, place parts, settle duplicates, swap, tidy.
+/// How often a writer that others were faster than merges into their state and tries again.
+const ATTEMPTS: u32 = 8;
+
+/// Changes a manifest as it is now and swaps it: under the lock on disk; in a bucket again from the state that a faster writer left.
+pub(super) fn change<T>(
+    lake: &Lake,
+    dataset: &str,
+    mut changed: impl FnMut(&Manifest) -> Result<(Manifest, T)>,
+) -> Result<T> {
+    for _ in 0..ATTEMPTS {
+        let _lock = lock(lake, dataset)?;
+        let (before, version) = Manifest::load_versioned(lake, dataset)?;
+        let result = changed(&before).and_then(|(manifest, told)| {
+            let written = if manifest == before { Written::Done } else { manifest.store(lake, &version)? };
+            Ok((manifest, told, written))
+        });
+        match result {
+            Ok((manifest, told, Written::Done)) => {
+                if manifest != before {
+                    tidy(lake, &manifest);
+                }
+                return Ok(told);
+            }
+            Ok((_, _, Written::Refused)) => {}
+            Err(error) => {
+                tidy(lake, &before);
+                return Err(error);
+            }
+        }
+    }
+    Err(Error::new(ErrorKind::Conflict, format!("other writers published to {dataset} each time, {ATTEMPTS} times"))
+        .with("lake", lake.root())
+        .hint("nothing of this run was published; run again"))
+}
+
+/// Publishes staged sources: merge into the manifest as it is now, place parts, settle duplicates, swap, tidy.
 pub(super) fn publish(
     lake: &Lake,
     request: &IngestRequest<'_>,
     control: &Control<'_>,
     given: &[Given],
-    staged: Vec<Staged>,
+    mut staged: Vec<Staged>,
 ) -> Result<Published> {
     let dataset = request.reader.dataset();
-    let lock = lock(lake, dataset)?;
-    let before = Manifest::load(lake, dataset)?;
-    let (manifest, new_keys) = merged(&before, request, given, &staged)?;
-    let mut published = Published { manifest, added: Vec::new(), replaced: Vec::new() };
-    for Given { uri, key, class } in given {
-        let holds = |manifest: &Manifest| {
-            let same = |source: &SourceEntry| source.uris.contains(uri) && source.options.is_same_entry(&class.options);
-            manifest.sources.iter().any(same)
-        };
-        let is_new = new_keys.contains(key);
-        match (is_new, holds(&before)) {
-            (true, true) => published.replaced.push(uri.clone()),
-            (true, false) => published.added.push(uri.clone()),
-            (false, _) => {}
+    let mut places = staged.iter_mut().map(|staged| Places::of(lake, dataset, staged)).collect::<Result<Vec<_>>>()?;
+    let published = change(lake, dataset, |before| {
+        let (mut manifest, new_keys) = merged(before, request, given, &staged)?;
+        if manifest != *before {
+            for (staged, places) in staged.iter().zip(&mut places) {
+                if new_keys.contains(&staged.source.key) {
+                    places.fill()?;
+                }
+            }
+            let on_conflict = match request.on_error {
+                OnError::Fail => OnConflict::RefuseFrom(&new_keys),
+                OnError::Reject => OnConflict::Settle,
+            };
+            duplicates::settle(lake, request.assets, control.engine, &mut manifest, on_conflict)?;
         }
-    }
-    if published.manifest != before {
-        let place = || {
-            staged
-                .iter()
-                .filter(|staged| new_keys.contains(&staged.source.key))
-                .try_for_each(|staged| place_parts(lake, dataset, staged))
-        };
-        let on_conflict = match request.on_error {
-            OnError::Fail => OnConflict::RefuseFrom(&new_keys),
-            OnError::Reject => OnConflict::Settle,
-        };
-        place()
-            .and_then(|()| {
-                duplicates::settle(lake, request.assets, control.engine, &mut published.manifest, on_conflict)
-            })
-            .and_then(|()| published.manifest.store(lake))
-            .inspect_err(|_| tidy(lake, &before))?;
-        tidy(lake, &published.manifest);
-    }
+        let (added, replaced) = added(before, given, &new_keys);
+        Ok((manifest.clone(), Published { manifest, added, replaced }))
+    })?;
     staged.into_iter().for_each(|staged| staged.staging.discard());
-    drop(lock);
     Ok(published)
+}
+
+/// URIs that are new, and those whose content is.
+fn added(before: &Manifest, given: &[Given], new_keys: &HashSet<String>) -> (Vec<String>, Vec<String>) {
+    let is_there = |given: &&Given| {
+        let same = |source: &SourceEntry| {
+            source.uris.contains(&given.uri) && source.options.is_same_entry(&given.class.options)
+        };
+        before.sources.iter().any(same)
+    };
+    let (replaced, added): (Vec<&Given>, Vec<&Given>) =
+        given.iter().filter(|given| new_keys.contains(&given.key)).partition(is_there);
+    let uris = |given: Vec<&Given>| given.into_iter().map(|given| given.uri.clone()).collect();
+    (uris(added), uris(replaced))
 }
 
 /// The manifest with the given sources in it, and the keys that are new.
@@ -127,17 +159,60 @@ fn merged(
     Ok((manifest, new_keys))
 }
 
-fn place_parts(lake: &Lake, dataset: &str, Staged { source, staging, .. }: &Staged) -> Result<()> {
-    let tables = source.parts.iter().map(|(table, parts)| (table.as_str(), parts, lake.table_dir(dataset, table)));
-    let rejects = std::iter::once(("rejects", &source.rejects, lake.rejects_dir(dataset)));
-    for (table, parts, dir) in tables.chain(rejects).filter(|(_, parts, _)| !parts.is_empty()) {
-        std::fs::create_dir_all(&dir).map_err(|e| Error::io(&dir, "make the folder", e))?;
-        for part in parts {
-            place(&staging.path().join(format!("{table}-{}", part.file)), &dir.join(&part.file))?;
+/// Where the staged parts of a source go.
+enum Places {
+    /// Linked into folders of this disk.
+    Disk(Vec<(PathBuf, PathBuf)>),
+    /// Uploaded, once.
+    Bucket(Vec<(PathBuf, Object)>),
+}
+
+impl Places {
+    /// In a bucket no lock keeps two writers apart: there a part is also named by its bytes, so that what one of them puts over another's
+    /// is the same.
+    fn of(lake: &Lake, dataset: &str, Staged { source, staging, .. }: &mut Staged) -> Result<Self> {
+        let tables =
+            source.parts.iter_mut().map(|(table, parts)| (table.as_str(), lake.table_dir(dataset, table), parts));
+        let rejects = std::iter::once(("rejects", lake.rejects_dir(dataset), &mut source.rejects));
+        let (mut links, mut uploads) = (Vec::new(), Vec::new());
+        for (table, dir, parts) in tables.chain(rejects) {
+            for part in parts {
+                let staged = staging.path().join(format!("{table}-{}", part.file));
+                if let Folder::Bucket(..) = &dir {
+                    part.file = named_by_content(&part.file, &staged)?;
+                }
+                match dir.file(&part.file) {
+                    File::Disk(path) => links.push((staged, path)),
+                    File::Object(object) => uploads.push((staged, object)),
+                    File::Web(web) => {
+                        return Err(Error::new(ErrorKind::Check, "a lake on the web").with("file", web));
+                    }
+                }
+            }
         }
-        sync_dir(&dir)?;
+        Ok(if lake.root().path().is_some() { Self::Disk(links) } else { Self::Bucket(uploads) })
     }
-    Ok(())
+
+    fn fill(&mut self) -> Result<()> {
+        match self {
+            Self::Bucket(uploads) => store::upload_all(std::mem::take(uploads)),
+            Self::Disk(links) => {
+                let dirs: BTreeSet<&Path> = links.iter().map(|(_, to)| store::parent(to)).collect();
+                for dir in &dirs {
+                    std::fs::create_dir_all(dir).map_err(|e| Error::io(dir, "make the folder", e))?;
+                }
+                links.iter().try_for_each(|(from, to)| place(from, to))?;
+                dirs.into_iter().try_for_each(store::sync_dir)
+            }
+        }
+    }
+}
+
+/// The name of a part with the digest of its bytes in it.
+pub(super) fn named_by_content(file: &str, staged: &Path) -> Result<String> {
+    let digest = File::from(staged).sha256()?;
+    let stem = file.strip_suffix(".parquet").unwrap_or(file);
+    Ok(format!("{stem}-{}.parquet", &digest[..16]))
 }
 
 /// Puts a staged part in place and leaves it staged too, for the case that publishing fails.
@@ -157,41 +232,33 @@ fn place(from: &Path, to: &Path) -> Result<()> {
 }
 
 /// Removes files that no manifest names: parts of replaced sources and of publishings that were cut short. Best effort, and
-/// not while someone reads: what stays is read by nobody new and is tried again at the next publishing.
-fn tidy(lake: &Lake, manifest: &Manifest) {
+/// not while someone reads, nor in a bucket, where nobody knows: what stays is read by nobody new and is tried again at the next
+/// publishing, or by `lake gc`.
+pub(super) fn tidy(lake: &Lake, manifest: &Manifest) {
     let Some(_no_reader) = lake.without_readers(&manifest.dataset) else { return };
-    for path in orphans(lake, manifest) {
-        let _gone = std::fs::remove_file(&path);
+    for entry in orphans(lake, manifest).unwrap_or_default() {
+        let _gone = entry.file.remove();
     }
 }
 
-/// Every file of a dataset that its manifest names.
-pub(super) fn named_files(lake: &Lake, manifest: &Manifest) -> HashSet<PathBuf> {
-    let mut named: HashSet<PathBuf> = HashSet::new();
-    let mut keep = |dir: PathBuf, part: &Part| {
-        named.insert(dir.join(&part.file));
-    };
-    for source in &manifest.sources {
-        for (table, parts) in &source.parts {
-            parts.iter().for_each(|part| keep(lake.table_dir(&manifest.dataset, table), part));
-        }
-        source.rejects.iter().for_each(|part| keep(lake.rejects_dir(&manifest.dataset), part));
-    }
-    manifest.set_aside_part.iter().for_each(|part| keep(lake.table_dir(&manifest.dataset, "set_aside"), part));
-    named
+/// What a manifest names: files of tables as `table/file`, and files of rejects.
+pub(super) fn named_files(manifest: &Manifest) -> (HashSet<String>, HashSet<String>) {
+    let parts = manifest.sources.iter().flat_map(|source| &source.parts);
+    let mut tables: HashSet<String> =
+        parts.flat_map(|(table, parts)| parts.iter().map(move |part| format!("{table}/{}", part.file))).collect();
+    tables.extend(manifest.set_aside_part.iter().map(|part| format!("set_aside/{}", part.file)));
+    let rejects = manifest.sources.iter().flat_map(|source| &source.rejects).map(|part| part.file.clone()).collect();
+    (tables, rejects)
 }
 
 /// Files in the folders of a dataset's tables that its manifest does not name.
-pub(super) fn orphans(lake: &Lake, manifest: &Manifest) -> Vec<PathBuf> {
-    let named = named_files(lake, manifest);
-    let mut dirs: HashSet<PathBuf> = HashSet::from([lake.rejects_dir(&manifest.dataset)]);
-    if let Ok(entries) = std::fs::read_dir(lake.dataset_dir(&manifest.dataset)) {
-        dirs.extend(entries.flatten().map(|entry| entry.path()).filter(|path| path.is_dir()));
-    }
-    let files = dirs.iter().filter_map(|dir| std::fs::read_dir(dir).ok()).flatten().flatten();
-    let mut orphans: Vec<PathBuf> = files.map(|entry| entry.path()).filter(|path| !named.contains(path)).collect();
-    orphans.sort();
-    orphans
+pub(super) fn orphans(lake: &Lake, manifest: &Manifest) -> Result<Vec<Entry>> {
+    let (tables, rejects) = named_files(manifest);
+    let mut orphans = lake.dataset_dir(&manifest.dataset).files()?;
+    orphans.retain(|entry| entry.inside.contains('/') && !tables.contains(&entry.inside));
+    let of_rejects = lake.rejects_dir(&manifest.dataset).files()?;
+    orphans.extend(of_rejects.into_iter().filter(|entry| !rejects.contains(&entry.inside)));
+    Ok(orphans)
 }
 
 /// The manifest restricted to some sources, its duplicates settled among them alone; for scoring, not for publishing.

@@ -1,7 +1,6 @@
 //! What an ingest is asked to do, and what it did.
 
 use std::collections::BTreeMap;
-use std::time::SystemTime;
 
 use serde::Serialize;
 
@@ -11,6 +10,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::{Classified, Form, Notes, Provenance, Reader, SourceOptions, reader};
 use crate::schema::dataset::Dataset;
 use crate::source::{self, Expanded, Location, Segments};
+use crate::store::Stamp;
 
 /// What a bad record does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -95,7 +95,7 @@ pub struct IngestSummary {
 #[derive(Debug, Clone)]
 pub(super) struct ClassifiedFile {
     pub(super) location: Location,
-    /// Size and time of change when it was looked at.
+    /// What told its content when it was looked at.
     pub(super) stamp: Stamp,
     pub(super) class: Classified,
     /// Whether any record told it.
@@ -109,9 +109,6 @@ pub(super) struct Given {
     pub(super) key: String,
     pub(super) class: Classified,
 }
-
-/// Size and time of change.
-pub(super) type Stamp = (u64, Option<SystemTime>);
 
 impl IngestRequest<'_> {
     /// Looks at each file far enough to tell its form. A setting that is then about none of them is a mistake, told before
@@ -135,7 +132,7 @@ impl IngestRequest<'_> {
     }
 
     fn classify_one(&self, location: &Location) -> Result<ClassifiedFile> {
-        let stamp = stamp(location)?;
+        let stamp = location.file.stamp().map_err(Error::of_input)?;
         let mut segments = Segments::new(source::open(location)?.reader, location, LOOK, self.max_line);
         let mut form = None;
         while form.is_none_or(|form| form == Form::Metadata)
@@ -164,7 +161,7 @@ impl IngestRequest<'_> {
                     format!("this is no file of {own}, but one of {}", dataset.id),
                 )
                 .with("file", &location.uri)
-                .hint(format!("scorelake ingest {} {}", dataset.id, location.path.display())));
+                .hint(format!("scorelake ingest {} {}", dataset.id, location.uri)));
             }
         }
         Ok(())
@@ -211,9 +208,3 @@ const SETTINGS: [Setting; 7] = [
 
 /// Bytes that are looked at a time to tell a file's form.
 const LOOK: usize = 1 << 20;
-
-pub(super) fn stamp(location: &Location) -> Result<Stamp> {
-    let metadata = std::fs::metadata(&location.path).map_err(|e| Error::unreadable(&location.path, "read", e))?;
-    // A file system without times of change has none before and after.
-    Ok((metadata.len(), metadata.modified().ok()))
-}

@@ -1,28 +1,31 @@
 //! `runs/*.json`: what was run, when, and how it ended, also where it failed or was interrupted.
 //!
-//! A running record is locked by its process: a record that says "running" and can be locked belongs to a process that died.
+//! On disk a running record is locked by its process: a record that says "running" and can be locked belongs to a process that died. In a
+//! bucket only its age tells, and `lake gc` closes it.
 
 use std::fs::File;
 use std::io::{Seek, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::{Mutex, PoisonError};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde_json::{Value, json};
 
 use super::Lake;
 use crate::error::{Error, ErrorKind, Result};
+use crate::store::{self, Folder};
 
 /// The record of the run of this process.
 #[derive(Debug)]
 pub struct RunRecord {
-    path: PathBuf,
+    place: store::File,
     state: Mutex<State>,
 }
 
 #[derive(Debug)]
 struct State {
-    file: File,
+    /// The locked file; none in a bucket.
+    file: Option<File>,
     record: Value,
     closed: bool,
 }
@@ -30,24 +33,20 @@ struct State {
 impl RunRecord {
     /// Starts a record; records of dead processes are closed as interrupted.
     pub fn start(lake: &Lake, command: &[String]) -> Result<Self> {
-        let dir = lake.runs_dir();
-        std::fs::create_dir_all(&dir).map_err(|e| Error::io(&dir, "make the folder", e))?;
-        close_dead(&dir)?;
         let (seconds, nanos) = now()?;
-        let path = dir.join(format!("{seconds}-{nanos:09}-{}.json", std::process::id()));
-        // Locked before it has the name by which others look for dead records.
-        let unnamed = path.with_extension("starting");
-        let file = File::options().create_new(true).read(true).write(true).open(&unnamed);
-        let file = file.map_err(|e| Error::io(&unnamed, "write", e))?;
-        let locked = file.lock().and_then(|()| std::fs::rename(&unnamed, &path));
-        locked.map_err(|e| Error::io(&path, "lock the run record", e))?;
+        let name = format!("{seconds}-{nanos:09}-{}.json", std::process::id());
+        let place = lake.runs_dir().file(&name);
+        let file = match lake.runs_dir() {
+            Folder::Disk(dir) => Some(begin(&dir, &name)?),
+            Folder::Bucket(..) => None,
+        };
         let record = json!({
             "status": "running",
             "tool": concat!("scorelake ", env!("CARGO_PKG_VERSION")),
-            "command": command,
+            "command": command.iter().map(|argument| store::redact(argument)).collect::<Vec<_>>(),
             "started_unix": seconds,
         });
-        let run = Self { path, state: Mutex::new(State { file, record, closed: false }) };
+        let run = Self { place, state: Mutex::new(State { file, record, closed: false }) };
         run.set("process", json!(std::process::id()))?;
         Ok(run)
     }
@@ -78,14 +77,47 @@ impl RunRecord {
 
     fn write(&self, state: &mut State) -> Result<()> {
         let text = format!("{:#}\n", state.record);
+        let Some(file) = &mut state.file else { return self.place.write(text.as_bytes()) };
         // In place: a rename would lose the lock that tells the living from the dead.
-        state
-            .file
-            .rewind()
-            .and_then(|()| state.file.set_len(0))
-            .and_then(|()| state.file.write_all(text.as_bytes()))
-            .map_err(|e| Error::io(&self.path, "write the run record", e))
+        file.rewind()
+            .and_then(|()| file.set_len(0))
+            .and_then(|()| file.write_all(text.as_bytes()))
+            .map_err(|e| Error::io(self.place.to_string(), "write the run record", e))
     }
+}
+
+/// A locked file of this name.
+fn begin(dir: &Path, name: &str) -> Result<File> {
+    std::fs::create_dir_all(dir).map_err(|e| Error::io(dir, "make the folder", e))?;
+    close_dead(dir)?;
+    let path = dir.join(name);
+    // Locked before it has the name by which others look for dead records.
+    let unnamed = path.with_extension("starting");
+    let file = File::options().create_new(true).read(true).write(true).open(&unnamed);
+    let file = file.map_err(|e| Error::io(&unnamed, "write", e))?;
+    let locked = file.lock().and_then(|()| std::fs::rename(&unnamed, &path));
+    locked.map_err(|e| Error::io(&path, "lock the run record", e))?;
+    Ok(file)
+}
+
+/// Closes records in a bucket that were last written longer ago than `age` and still say that they run.
+pub(super) fn close_old(lake: &Lake, age: Duration) -> Result<u64> {
+    let Folder::Bucket(..) = lake.runs_dir() else { return Ok(0) };
+    let before = SystemTime::now().checked_sub(age);
+    let mut closed = 0;
+    for entry in lake.runs_dir().files()? {
+        if entry.modified.zip(before).is_none_or(|(modified, before)| modified > before) {
+            continue;
+        }
+        let Some(bytes) = entry.file.read()? else { continue };
+        let Ok(mut record) = serde_json::from_slice::<Value>(&bytes) else { continue };
+        if record["status"] == "running" {
+            record["status"] = json!("interrupted");
+            entry.file.write(format!("{record:#}\n").as_bytes())?;
+            closed += 1;
+        }
+    }
+    Ok(closed)
 }
 
 fn now() -> Result<(u64, u32)> {

@@ -6,12 +6,13 @@ use std::path::{Path, PathBuf};
 use arrow::array::RecordBatch;
 use serde::{Deserialize, Serialize};
 
+use super::PartWriter;
 use super::manifest::Part;
-use super::{PartWriter, write_atomically};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::{Ids, Notes, Reject, SegmentTables, TableBuilder};
 use crate::schema::TableSchema;
 use crate::source::Segment;
+use crate::store::write_atomically;
 
 /// zstd level of parts: the lake is written once and read often, but waiting for it is worse.
 const LEVEL: i32 = 1;

@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::PathBuf;
 use std::sync::Arc;
 
 use arrow::array::RecordBatch;
@@ -30,6 +29,7 @@ use crate::pipeline::{Output, Parameter, SqlFile};
 use crate::python::python_round2;
 use crate::schema::dataset::Dataset;
 use crate::schema::{TableKind, TableSchema};
+use crate::store::File;
 
 /// How much of the machine is used; never shows in a result.
 #[derive(Debug, Clone, Copy)]
@@ -85,7 +85,7 @@ pub struct Engine {
     context: SessionContext,
     runtime: Runtime,
     assets: Assets,
-    files: RefCell<Vec<PathBuf>>,
+    files: RefCell<Vec<File>>,
 }
 
 const CATALOG: &str = "scorelake";
@@ -180,7 +180,7 @@ impl Engine {
             return error;
         }
         match self.files.borrow().iter().find(|file| !parquet::is_readable(file)) {
-            Some(file) => error.with("file", file.display()).hint("`scorelake snapshot verify` checks snapshots; parts of the lake are made again by ingesting their source into a new lake"),
+            Some(file) => error.with("file", file).hint("`scorelake snapshot verify` checks snapshots; parts of the lake are made again by ingesting their source into a new lake"),
             None => error,
         }
     }
@@ -194,27 +194,37 @@ impl Engine {
     }
 
     /// Registers Parquet files as one table; without files the table is empty.
-    pub fn register_files(&self, schema_name: &str, schema: &TableSchema, files: &[PathBuf]) -> Result<()> {
+    pub fn register_files(&self, schema_name: &str, schema: &TableSchema, files: &[File]) -> Result<()> {
         if files.is_empty() {
             return self.register_batches(schema_name, &schema.table, view_types(&schema.arrow()), Vec::new());
         }
         self.files.borrow_mut().extend_from_slice(files);
-        let urls = files
-            .iter()
-            .map(|file| {
-                let absolute = std::path::absolute(file).map_err(|e| Error::io(file, "open", e))?;
-                let url = url::Url::from_file_path(&absolute).map_err(|()| {
-                    Error::new(ErrorKind::Io, "the path cannot be written as a URL").with("file", absolute.display())
-                })?;
-                Ok(ListingTableUrl::try_new(url, None)?)
-            })
-            .collect::<Result<Vec<_>>>()?;
+        let urls = files.iter().map(|file| Ok(ListingTableUrl::try_new(self.url(file)?, None)?));
+        let urls = urls.collect::<Result<Vec<_>>>()?;
         let order = schema.sort_columns().iter().map(|name| col(name).sort(true, false)).collect();
         let options = ListingOptions::new(Arc::new(ParquetFormat::default())).with_file_sort_order(vec![order]);
         let config = ListingTableConfig::new_with_multi_paths(urls)
             .with_listing_options(options)
             .with_schema(view_types(&schema.arrow()));
         self.register(schema_name, &schema.table, Arc::new(ListingTable::try_new(config)?))
+    }
+
+    /// The URL by which the session reads a file; of an object also the way to its store.
+    fn url(&self, file: &File) -> Result<url::Url> {
+        match file {
+            File::Disk(path) => {
+                let absolute = std::path::absolute(path).map_err(|e| Error::io(path, "open", e))?;
+                url::Url::from_file_path(&absolute).map_err(|()| {
+                    Error::new(ErrorKind::Io, "the path cannot be written as a URL").with("file", absolute.display())
+                })
+            }
+            File::Object(object) => {
+                let (url, store) = object.bucket().registered();
+                self.context.register_object_store(url, store);
+                Ok(object.url())
+            }
+            File::Web(web) => Err(Error::new(ErrorKind::Usage, "Parquet is not read from the web").with("file", web)),
+        }
     }
 
     /// Registers rows in memory as a table.

@@ -18,7 +18,7 @@ pub struct Staging {
 impl Staging {
     /// A folder of this process alone, removed when dropped; leftovers of dead processes are removed now.
     pub fn private(lake: &Lake, prefix: &str) -> Result<Self> {
-        let parent = make(lake.staging_dir())?;
+        let parent = make(lake.staging_dir()?)?;
         remove_dead(&parent)?;
         let dir = tempfile::Builder::new()
             .prefix(&format!("{PRIVATE}{prefix}-"))
@@ -37,8 +37,7 @@ impl Staging {
     /// The folder of this name, whose files outlive this process unless [`Staging::discard`] is called: a later run goes on
     /// with them. A private folder if another process is at work in it.
     pub fn resumable(lake: &Lake, name: &str) -> Result<Self> {
-        let dir = lake.staging_dir().join(name);
-        make(lake.staging_dir())?;
+        let dir = make(lake.staging_dir()?)?.join(name);
         let path = lock_path(&dir);
         loop {
             let lock = File::options()
@@ -109,7 +108,7 @@ fn remove_dead(parent: &Path) -> Result<()> {
 
 /// Removes every folder of staged work that no process holds, and the files beside.
 pub(super) fn remove_unheld(lake: &Lake) -> Result<Moved> {
-    let parent = lake.staging_dir();
+    let parent = lake.staging_dir()?;
     let mut removed = Moved::default();
     let entries = match std::fs::read_dir(&parent) {
         Ok(entries) => entries,

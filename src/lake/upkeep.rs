@@ -1,16 +1,17 @@
 //! Upkeep: what a lake holds, taking a source out again, removing what nothing names, and a copy that is verified.
 
-use std::collections::BTreeMap;
-use std::path::{Path, PathBuf};
+use std::collections::{BTreeMap, HashSet};
+use std::path::Path;
+use std::time::{Duration, SystemTime};
 
 use super::duplicates::{self, OnConflict};
 use super::manifest::{Manifest, Part, SourceEntry};
-use super::publish::{lock, named_files, orphans};
+use super::publish::{change, lock, named_files, orphans};
 use super::session::EngineOptions;
-use super::{Lake, staging, write_atomically};
+use super::{Lake, runs, staging};
 use crate::assets::Assets;
 use crate::error::{Error, ErrorKind, Result};
-use crate::source;
+use crate::store::{Entry, File, Folder, Written, copy_atomically, upload_all};
 
 /// How much a table of a dataset holds.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -67,21 +68,50 @@ pub enum Collected {
     InUse,
 }
 
-/// Removes the files of a dataset that its manifest does not name.
-pub fn collect_garbage(lake: &Lake, dataset: &str) -> Result<Collected> {
-    if !lake.dataset_dir(dataset).exists() {
+/// Removes the files of a dataset that its manifest does not name. On disk locks tell whether someone reads or writes them; in a bucket only
+/// age does: what was written within `age` may be of a writer that has not published yet.
+pub fn collect_garbage(lake: &Lake, dataset: &str, age: Duration) -> Result<Collected> {
+    let is_on_disk = lake.root().path().is_some();
+    if lake.dataset_dir(dataset).path().is_some_and(|dir| !dir.exists()) {
         return Ok(Collected::Removed(Moved::default()));
     }
     let _lock = lock(lake, dataset)?;
+    let before = SystemTime::now().checked_sub(age);
+    let is_old = |entry: &Entry| match (entry.modified, before) {
+        (Some(modified), Some(before)) => modified <= before,
+        _ => is_on_disk,
+    };
+    // Listed before the manifest is read: what is published meanwhile is then named.
+    let mut leftovers = if is_on_disk { Vec::new() } else { half_snapshots(lake, dataset)? };
+    let listed = orphans(lake, &Manifest::empty(dataset))?;
     let manifest = Manifest::load(lake, dataset)?;
-    let Some(_no_reader) = lake.without_readers(dataset) else { return Ok(Collected::InUse) };
+    let _no_reader = lake.without_readers(dataset);
+    if is_on_disk && _no_reader.is_none() {
+        return Ok(Collected::InUse);
+    }
+    let (tables, rejects) = named_files(&manifest);
+    leftovers
+        .extend(listed.into_iter().filter(|entry| !tables.contains(&entry.inside) && !rejects.contains(&entry.inside)));
     let mut removed = Moved::default();
-    for path in orphans(lake, &manifest) {
-        let bytes = std::fs::metadata(&path).map_err(|e| Error::io(&path, "read", e))?.len();
-        std::fs::remove_file(&path).map_err(|e| Error::io(&path, "remove", e))?;
-        removed.add(bytes);
+    for entry in leftovers.into_iter().filter(is_old) {
+        entry.file.remove()?;
+        removed.add(entry.bytes);
     }
     Ok(Collected::Removed(removed))
+}
+
+/// Files of snapshots in a bucket whose manifest, which comes last, never came.
+fn half_snapshots(lake: &Lake, dataset: &str) -> Result<Vec<Entry>> {
+    let files = lake.snapshots_dir(dataset).files()?;
+    let folder = |entry: &Entry| entry.inside.split_once('/').map(|(id, _)| id.to_owned());
+    let whole: Vec<String> =
+        files.iter().filter(|entry| entry.inside.ends_with("/manifest.json")).filter_map(folder).collect();
+    Ok(files.into_iter().filter(|entry| folder(entry).is_some_and(|id| !whole.contains(&id))).collect())
+}
+
+/// Closes the records of runs in a bucket that began longer ago than `age` and never ended; on disk the next run does.
+pub fn close_runs(lake: &Lake, age: Duration) -> Result<u64> {
+    runs::close_old(lake, age)
 }
 
 /// Removes the staged work that no process holds: what an ingest that was cut short would have gone on with.
@@ -98,8 +128,16 @@ pub fn drop_sources(
     dataset: &str,
     names: &[String],
 ) -> Result<Vec<SourceEntry>> {
-    let _lock = lock(lake, dataset)?;
-    let mut manifest = Manifest::load(lake, dataset)?;
+    change(lake, dataset, |before| {
+        let (mut manifest, dropped) = without(lake, before, names)?;
+        duplicates::settle(lake, assets, options, &mut manifest, OnConflict::Settle)?;
+        Ok((manifest, dropped))
+    })
+}
+
+fn without(lake: &Lake, before: &Manifest, names: &[String]) -> Result<(Manifest, Vec<SourceEntry>)> {
+    let mut manifest = before.clone();
+    let dataset = &before.dataset;
     let mut dropped: Vec<SourceEntry> = Vec::new();
     for name in names {
         let named: Vec<&SourceEntry> = manifest.sources.iter().filter(|source| is_named(source, name)).collect();
@@ -112,7 +150,7 @@ pub fn drop_sources(
             [] if dropped.iter().any(|source| is_named(source, name)) => {}
             [] => {
                 return Err(Error::new(ErrorKind::Usage, format!("no source `{name}` in {dataset}"))
-                    .with("lake", lake.root().display())
+                    .with("lake", lake.root())
                     .hint("`scorelake lake info --sources` lists them"));
             }
             several => {
@@ -127,15 +165,7 @@ pub fn drop_sources(
             }
         }
     }
-    duplicates::settle(lake, assets, options, &mut manifest, OnConflict::Settle)?;
-    manifest.store(lake)?;
-    if let Some(_no_reader) = lake.without_readers(dataset) {
-        for path in orphans(lake, &manifest) {
-            // What stays is named by nothing, and tried again at the next publishing.
-            let _gone = std::fs::remove_file(&path);
-        }
-    }
-    Ok(dropped)
+    Ok((manifest, dropped))
 }
 
 fn is_named(source: &SourceEntry, name: &str) -> bool {
@@ -144,69 +174,81 @@ fn is_named(source: &SourceEntry, name: &str) -> bool {
     source.uris.iter().any(is_place) || name.len() >= SHORTEST_KEY && source.key.starts_with(name)
 }
 
-/// Copies a lake to a new folder: the parts that count, the manifests and the snapshots, each file held against its source by SHA-256. A
-/// dataset's manifest comes last, so that a copy that is cut short has none that names a missing part.
+/// Copies a lake, from disk or a bucket to either: the parts that count, the manifests and the snapshots, each file read back and held
+/// against its source by SHA-256. A dataset's manifest comes last, so that a copy that is cut short has none that names a missing part.
 pub fn copy(lake: &Lake, to: &Path, datasets: &[String]) -> Result<Moved> {
     let target = Lake::create(to)?;
     if target.root() == lake.root() {
-        return Err(Error::new(ErrorKind::Usage, "the lake cannot be copied onto itself").with("lake", to.display()));
+        return Err(Error::new(ErrorKind::Usage, "the lake cannot be copied onto itself").with("lake", lake.root()));
     }
     let mut copied = Moved::default();
     for dataset in datasets {
         let _reading = lake.reading(dataset)?;
         let manifest = Manifest::load(lake, dataset)?;
-        let other = Manifest::load(&target, dataset)?;
+        let (other, version) = Manifest::load_versioned(&target, dataset)?;
         if !other.sources.is_empty() && other != manifest {
             return Err(Error::new(ErrorKind::Conflict, format!("{dataset} is there, and not the same"))
-                .with("lake", to.display())
+                .with("lake", target.root())
                 .hint("copy to a new folder"));
         }
-        let mut files: Vec<PathBuf> = named_files(lake, &manifest).into_iter().collect();
-        files.extend(snapshot_files(lake, dataset)?);
-        files.sort();
-        for file in files {
-            let inside = file.strip_prefix(lake.root()).map_err(|e| {
-                Error::new(ErrorKind::Corrupt, "a file outside the lake").with("file", file.display()).caused_by(e)
-            })?;
-            copy_file(&file, &target.root().join(inside), &mut copied)?;
-        }
-        if !manifest.sources.is_empty() {
-            manifest.store(&target)?;
+        let (tables, rejects) = named_files(&manifest);
+        copy_named(&lake.dataset_dir(dataset), &target.dataset_dir(dataset), &tables, &mut copied)?;
+        copy_named(&lake.rejects_dir(dataset), &target.rejects_dir(dataset), &rejects, &mut copied)?;
+        copy_snapshots(&lake.snapshots_dir(dataset), &target.snapshots_dir(dataset), &mut copied)?;
+        let written = if manifest.sources.is_empty() || other == manifest {
+            Written::Done
+        } else {
+            manifest.store(&target, &version)?
+        };
+        if written == Written::Refused {
+            return Err(Error::new(ErrorKind::Conflict, format!("another process publishes {dataset} there"))
+                .with("lake", target.root())
+                .hint("copy to a place of its own"));
         }
     }
     Ok(copied)
 }
 
-/// Files of the snapshots of a dataset, and which of them are the latest.
-fn snapshot_files(lake: &Lake, dataset: &str) -> Result<Vec<PathBuf>> {
-    let mut files = Vec::new();
-    let mut folders = vec![lake.snapshots_dir(dataset)];
-    while let Some(folder) = folders.pop() {
-        let entries = match std::fs::read_dir(&folder) {
-            Ok(entries) => entries,
-            Err(e) if e.kind() == std::io::ErrorKind::NotFound => continue,
-            Err(e) => return Err(Error::io(&folder, "list", e)),
-        };
-        for entry in entries {
-            let path = entry.map_err(|e| Error::io(&folder, "list", e))?.path();
-            if path.is_dir() { folders.push(path) } else { files.push(path) }
-        }
-    }
-    Ok(files)
+fn copy_named(from: &Folder, to: &Folder, names: &HashSet<String>, copied: &mut Moved) -> Result<()> {
+    let mut names: Vec<&String> = names.iter().collect();
+    names.sort();
+    names.into_iter().try_for_each(|name| copy_file(&from.file(name), &to.file(name), copied))
 }
 
-fn copy_file(from: &Path, to: &Path, copied: &mut Moved) -> Result<()> {
-    let wanted = source::digest(from)?;
-    if to.exists() && source::digest(to)? == wanted {
+/// Snapshots: the tables, then the manifests that name them, then which of them are the latest.
+fn copy_snapshots(from: &Folder, to: &Folder, copied: &mut Moved) -> Result<()> {
+    let place = |name: &str| match name.split_once('/') {
+        Some((_, "manifest.json")) => 1,
+        Some(_) => 0,
+        None => 2,
+    };
+    let mut names: Vec<String> = from.files()?.into_iter().map(|entry| entry.inside).collect();
+    names.sort_by_key(|name| place(name));
+    names.into_iter().try_for_each(|name| copy_file(&from.file(&name), &to.file(&name), copied))
+}
+
+fn copy_file(from: &File, to: &File, copied: &mut Moved) -> Result<()> {
+    let wanted = from.sha256()?;
+    if to.size()?.is_some() && to.sha256()? == wanted {
         return Ok(());
     }
-    let bytes = std::fs::read(from).map_err(|e| Error::io(from, "read", e))?;
-    write_atomically(to, &bytes)?;
-    if source::digest(to)? != wanted {
+    let bytes = match (from, to) {
+        (_, File::Disk(to)) => copy_atomically(to, &mut *from.stream()?)?,
+        (File::Disk(from), File::Object(to)) => {
+            upload_all(vec![(from.clone(), to.clone())])?;
+            std::fs::metadata(from).map_err(|e| Error::io(from, "read", e))?.len()
+        }
+        (_, to) => {
+            let bytes = from.read_required()?;
+            to.write(&bytes)?;
+            bytes.len() as u64
+        }
+    };
+    if to.sha256()? != wanted {
         return Err(Error::new(ErrorKind::Corrupt, "the copy is not what was copied")
-            .with("file", to.display())
+            .with("file", to)
             .hint("something else writes there, or the disk is failing"));
     }
-    copied.add(bytes.len() as u64);
+    copied.add(bytes);
     Ok(())
 }

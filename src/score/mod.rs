@@ -24,6 +24,7 @@ use crate::lake::session::{Engine, EngineOptions};
 use crate::lake::{Lake, PartWriter};
 use crate::pipeline::{Bound, Level, Output, Plan, PlannedCheck, PlannedFinding, PlannedGate, PlannedStep, SqlFile};
 use crate::schema::TableSchema;
+use crate::store::File;
 
 /// zstd level of result tables.
 const LEVEL: i32 = 3;
@@ -230,7 +231,7 @@ fn run_step(engine: &Engine, plan: &Plan, step: &PlannedStep, dir: &Path) -> Res
             require_columns(&frame, schema, &step.sql)?;
             let path = dir.join(format!("{}.parquet", step.name));
             let rows = write(engine, frame, schema, &path).map_err(|e| e.with("file", &step.sql.path))?;
-            engine.register_files(sql_schema, schema, std::slice::from_ref(&path))?;
+            engine.register_files(sql_schema, schema, &[File::from(path.as_path())])?;
             Ok(Some(ScoredTable { schema: schema.clone(), path, rows }))
         }
         (None, Output::Memory) => {

@@ -4,8 +4,6 @@
 //! 0 for null, else 1 and the value: booleans one byte, integers 8 bytes, doubles the 8 bytes of their bits (one NaN, one
 //! zero), texts 8 bytes of length and UTF-8. Numbers are little-endian. Nothing of Parquet is in it.
 
-use std::path::Path;
-
 use arrow::array::{Array, AsArray, RecordBatch};
 use arrow::datatypes::{Float64Type, Int32Type, Int64Type};
 use sha2::{Digest, Sha256};
@@ -14,9 +12,10 @@ use super::read::Rows;
 use crate::error::Result;
 use crate::schema::{ColumnType, TableSchema};
 use crate::source::hex;
+use crate::store::File;
 
 /// The digest of a table's file, and its rows.
-pub fn table(path: &Path, schema: &TableSchema) -> Result<(String, u64)> {
+pub fn table(file: &File, schema: &TableSchema) -> Result<(String, u64)> {
     let mut sha256 = Sha256::new();
     sha256.update(format!("scorelake rows 1\n{}\n", schema.table));
     for column in &schema.columns {
@@ -24,7 +23,7 @@ pub fn table(path: &Path, schema: &TableSchema) -> Result<(String, u64)> {
     }
     let mut rows = 0;
     let mut bytes = Vec::new();
-    for batch in Rows::open(path, schema, usize::MAX)? {
+    for batch in Rows::open(file, schema, usize::MAX)? {
         let batch = batch?;
         rows += batch.num_rows() as u64;
         for row in 0..batch.num_rows() {

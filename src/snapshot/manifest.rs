@@ -1,12 +1,12 @@
 //! `manifest.json` of a snapshot: what it holds, how it was made, and from what.
 
 use std::collections::BTreeMap;
-use std::path::Path;
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use super::MANIFEST;
 use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::{Form, Ids, Notes, Provenance, SourceOptions};
 use crate::lake::require_format;
@@ -14,6 +14,7 @@ use crate::pipeline::{Parameter, PlannedIntervals};
 use crate::schema::{Column, ColumnType, Encoding, TableKind, TableSchema};
 use crate::score::Finding;
 use crate::source::hex;
+use crate::store::{File, Folder};
 
 /// A result table of a snapshot.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -174,7 +175,7 @@ impl SnapshotManifest {
     }
 
     /// The manifest's text, its own digest filled in.
-    pub(super) fn to_text(&self) -> Result<String> {
+    pub(crate) fn to_text(&self) -> Result<String> {
         let text = |manifest: &Self| {
             serde_json::to_string_pretty(manifest)
                 .map(|text| text + "\n")
@@ -185,22 +186,25 @@ impl SnapshotManifest {
     }
 
     /// Reads a snapshot's manifest.
-    pub fn load(dir: &Path) -> Result<Self> {
+    pub fn load(dir: &Folder) -> Result<Self> {
         Self::load_with_text(dir).map(|(manifest, _)| manifest)
     }
 
     /// Reads a snapshot's manifest, and gives the text it was read from.
-    pub(super) fn load_with_text(dir: &Path) -> Result<(Self, String)> {
-        let path = dir.join("manifest.json");
-        let text = std::fs::read_to_string(&path).map_err(|e| Error::io(&path, "read", e))?;
+    pub(super) fn load_with_text(dir: &Folder) -> Result<(Self, Vec<u8>)> {
+        let file = dir.file(MANIFEST);
+        let text = file.read_required()?;
+        Self::parse(&file, &text).map(|manifest| (manifest, text))
+    }
+
+    /// Reads the text of a snapshot's manifest.
+    pub(super) fn parse(file: &File, text: &[u8]) -> Result<Self> {
         let corrupt = |e: serde_json::Error| {
-            Error::new(ErrorKind::Corrupt, format!("the manifest does not parse: {e}"))
-                .with("file", path.display())
-                .caused_by(e)
+            Error::new(ErrorKind::Corrupt, format!("the manifest does not parse: {e}")).with("file", file).caused_by(e)
         };
-        let value: Value = serde_json::from_str(&text).map_err(corrupt)?;
+        let value: Value = serde_json::from_slice(text).map_err(corrupt)?;
         let format = value.get("format").and_then(Value::as_u64).unwrap_or(0);
-        require_format(u32::try_from(format).unwrap_or(u32::MAX), &path)?;
-        Ok((serde_json::from_value(value).map_err(corrupt)?, text))
+        require_format(u32::try_from(format).unwrap_or(u32::MAX), file)?;
+        serde_json::from_value(value).map_err(corrupt)
     }
 }

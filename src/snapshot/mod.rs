@@ -3,6 +3,7 @@
 mod diff;
 pub mod digest;
 mod manifest;
+mod place;
 mod publish;
 mod read;
 mod verify;
@@ -13,29 +14,30 @@ pub use publish::{Published, make_latest, publish, query_digests};
 pub use read::Rows;
 pub use verify::{Verified, verify};
 
-use std::path::PathBuf;
+use std::collections::BTreeSet;
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::lake::Lake;
 use crate::schema::TableSchema;
+use crate::store::{File, Folder, Version};
 
-/// A snapshot on disk.
+/// A snapshot, on disk or in a bucket.
 #[derive(Debug, Clone)]
 pub struct Snapshot {
     /// Its folder.
-    pub dir: PathBuf,
+    pub dir: Folder,
     /// Its manifest.
     pub manifest: SnapshotManifest,
 }
 
 impl Snapshot {
     /// Reads a snapshot's manifest.
-    pub fn open(dir: PathBuf) -> Result<Self> {
+    pub fn open(dir: Folder) -> Result<Self> {
         Ok(Self { manifest: SnapshotManifest::load(&dir)?, dir })
     }
 
     /// The file of a table, and the schema it was written with.
-    pub fn table(&self, table: &str) -> Result<(PathBuf, TableSchema)> {
+    pub fn table(&self, table: &str) -> Result<(File, TableSchema)> {
         let found = self.manifest.tables.iter().find(|entry| entry.name == table).ok_or_else(|| {
             let names: Vec<_> = self.manifest.tables.iter().map(|entry| entry.name.as_str()).collect();
             Error::new(ErrorKind::Usage, format!("the snapshot has no table `{table}`")).hint(format!(
@@ -43,7 +45,7 @@ impl Snapshot {
                 names.join(", ")
             ))
         })?;
-        Ok((self.dir.join(&found.file), found.schema(&self.manifest.dataset)))
+        Ok((self.dir.file(&found.file), found.schema(&self.manifest.dataset)))
     }
 
     /// The first of these tables that has rows, or else the first one that is there.
@@ -58,43 +60,41 @@ impl Snapshot {
 
     /// The rows of a table, at most `limit`.
     pub fn rows(&self, table: &str, limit: usize) -> Result<Rows> {
-        let (path, schema) = self.table(table)?;
-        Rows::open(&path, &schema, limit)
+        let (file, schema) = self.table(table)?;
+        Rows::open(&file, &schema, limit)
     }
 }
 
-/// Folders of all snapshots of a dataset, by id.
-pub fn folders(lake: &Lake, dataset: &str) -> Result<Vec<PathBuf>> {
+/// Folders of all snapshots of a dataset, by id. In a bucket a folder is one when its manifest is there, which comes last; on disk it
+/// appears whole, and one that lacks its manifest was damaged.
+pub fn folders(lake: &Lake, dataset: &str) -> Result<Vec<Folder>> {
     let dir = lake.snapshots_dir(dataset);
-    let mut dirs = Vec::new();
-    match std::fs::read_dir(&dir) {
-        Ok(entries) => {
-            for entry in entries {
-                let path = entry.map_err(|e| Error::io(&dir, "list", e))?.path();
-                if path.is_dir() {
-                    dirs.push(path);
-                }
-            }
+    let is_on_disk = dir.path().is_some();
+    let mut ids = BTreeSet::new();
+    for entry in dir.files()? {
+        if let Some((id, file)) = entry.inside.split_once('/')
+            && (is_on_disk || file == MANIFEST)
+        {
+            ids.insert(id.to_owned());
         }
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => {}
-        Err(e) => return Err(Error::io(&dir, "list", e)),
     }
-    dirs.sort();
-    Ok(dirs)
+    Ok(ids.iter().map(|id| dir.join(id)).collect())
 }
+
+const MANIFEST: &str = "manifest.json";
 
 /// The id that `LATEST-<protocol>` names, if there is one.
 pub fn latest(lake: &Lake, dataset: &str, protocol: &str) -> Result<Option<String>> {
-    let path = lake.snapshots_dir(dataset).join(format!("LATEST-{protocol}"));
-    match std::fs::read_to_string(&path) {
-        Ok(text) => match text.trim() {
-            id if id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit()) => Ok(Some(id.to_owned())),
-            _ => Err(Error::new(ErrorKind::Corrupt, "the file names no snapshot")
-                .with("file", path.display())
-                .hint("score again")),
-        },
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => Ok(None),
-        Err(e) => Err(Error::io(&path, "read", e)),
+    latest_versioned(lake, dataset, protocol).map(|(id, _)| id)
+}
+
+/// The same, with the version to swap.
+fn latest_versioned(lake: &Lake, dataset: &str, protocol: &str) -> Result<(Option<String>, Version)> {
+    let file = lake.snapshots_dir(dataset).file(&format!("LATEST-{protocol}"));
+    let Some((text, version)) = file.read_versioned()? else { return Ok((None, Version::Absent)) };
+    match String::from_utf8_lossy(&text).trim() {
+        id if id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit()) => Ok((Some(id.to_owned()), version)),
+        _ => Err(Error::new(ErrorKind::Corrupt, "the file names no snapshot").with("file", file).hint("score again")),
     }
 }
 
@@ -103,7 +103,7 @@ pub fn find(lake: &Lake, dataset: &str, protocols: &[String], reference: Option<
     let none = |message: String| {
         Error::new(ErrorKind::Lake, message)
             .with("dataset", dataset)
-            .with("lake", lake.root().display())
+            .with("lake", lake.root())
             .hint(format!("make one with `scorelake score {dataset}`; `scorelake snapshot ls` lists them"))
     };
     if reference == Some("") {
@@ -118,13 +118,12 @@ pub fn find(lake: &Lake, dataset: &str, protocols: &[String], reference: Option<
             latest(lake, dataset, protocol)?.ok_or_else(|| none(format!("no snapshot of protocol `{protocol}`")))?
         }
     };
-    let name = |dir: &PathBuf| dir.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
     let mut found = folders(lake, dataset)?;
-    found.retain(|dir| name(dir).starts_with(&wanted));
+    found.retain(|dir| dir.name().starts_with(&wanted));
     match found.len() {
         1 => Snapshot::open(found.remove(0)),
         0 => Err(none(format!("no snapshot `{wanted}`"))),
         _ => Err(Error::new(ErrorKind::Usage, format!("`{wanted}` begins several ids"))
-            .hint(format!("one of {}", found.iter().map(name).collect::<Vec<_>>().join(", ")))),
+            .hint(format!("one of {}", found.iter().map(Folder::name).collect::<Vec<_>>().join(", ")))),
     }
 }

@@ -1,8 +1,6 @@
-//! Publishing a snapshot: a folder is filled in staging and renamed to its id.
+//! Publishing a snapshot: a folder is filled in staging, and renamed to its id, or uploaded, its manifest last.
 
 use std::collections::BTreeMap;
-use std::fs::File;
-use std::path::Path;
 
 use arrow::array::{Array, AsArray};
 use parquet::arrow::arrow_reader::ParquetRecordBatchReaderBuilder;
@@ -11,14 +9,15 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::manifest::{Input, SnapshotColumn, SnapshotManifest, SnapshotTable};
-use super::{Snapshot, digest};
+use super::{MANIFEST, Snapshot, digest, place};
 use crate::error::{Error, ErrorKind, Result};
 use crate::lake::manifest::Manifest;
-use crate::lake::{self, Lake, Staging, write_atomically};
+use crate::lake::{self, Lake, Staging};
 use crate::pipeline::{Level, Plan};
 use crate::schema::Column;
 use crate::score::{Scored, ScoredTable};
-use crate::source::{self, hex};
+use crate::source::hex;
+use crate::store::{File, Folder, Written};
 
 /// A published snapshot.
 #[derive(Debug)]
@@ -45,12 +44,11 @@ pub fn publish(
     may_be_latest: bool,
 ) -> Result<Published> {
     let manifest = manifest(sources, plan, scored)?;
-    let text = manifest.to_text()?;
-    write_atomically(&staging.path().join("manifest.json"), text.as_bytes())?;
-    let parent = lake.snapshots_dir(&plan.dataset.id);
-    std::fs::create_dir_all(&parent).map_err(|e| Error::io(&parent, "make the folder", e))?;
-    let dir = parent.join(&manifest.id);
-    let was_there = place(staging.path(), &dir, &manifest)?;
+    let dir = lake.snapshots_dir(&plan.dataset.id).join(&manifest.id);
+    let was_there = match &dir {
+        Folder::Disk(dir) => place::rename(staging.path(), dir, &manifest)?,
+        Folder::Bucket(..) => place::upload(staging.path(), &dir, &manifest)?,
+    };
     if was_there {
         tell_anew(lake, plan, &dir, &manifest, may_be_latest)?;
     }
@@ -69,23 +67,28 @@ pub fn make_latest(lake: &Lake, sources: &Manifest, plan: &Plan, published: &mut
     if !plan.is_default {
         return Ok(());
     }
-    // A slow scoring must not put an older lake's result over a newer one.
-    let _lock = lake::lock(lake, &plan.dataset.id)?;
-    published.is_outdated = Manifest::load(lake, &plan.dataset.id)? != *sources;
-    published.is_latest = !published.is_outdated;
-    if published.is_latest {
-        let id = &published.snapshot.manifest.id;
-        let path = lake.snapshots_dir(&plan.dataset.id).join(format!("LATEST-{}", plan.protocol));
-        write_atomically(&path, format!("{id}\n").as_bytes())?;
+    let id = &published.snapshot.manifest.id;
+    let file = lake.snapshots_dir(&plan.dataset.id).file(&format!("LATEST-{}", plan.protocol));
+    loop {
+        let _lock = lake::lock(lake, &plan.dataset.id)?;
+        let (_, version) = super::latest_versioned(lake, &plan.dataset.id, &plan.protocol)?;
+        // A slow scoring must not put an older lake's result over a newer one. In a bucket the lake may change behind this look; whoever
+        // changed it then finds this writer's mark where its own is due, and looks again.
+        published.is_outdated = Manifest::load(lake, &plan.dataset.id)? != *sources;
+        published.is_latest = !published.is_outdated;
+        if published.is_outdated || file.write_if(format!("{id}\n").as_bytes(), &version)? == Written::Done {
+            return Ok(());
+        }
     }
-    Ok(())
 }
 
 /// An equal snapshot may have come from other inputs, other queries, or inputs of which less was told: its manifest then tells of
 /// this run. But a run by options of its own does not rewrite what the latest one says of itself.
-fn tell_anew(lake: &Lake, plan: &Plan, dir: &Path, manifest: &SnapshotManifest, may_be_latest: bool) -> Result<()> {
+fn tell_anew(lake: &Lake, plan: &Plan, dir: &Folder, manifest: &SnapshotManifest, may_be_latest: bool) -> Result<()> {
     let _lock = lake::lock(lake, &plan.dataset.id)?;
-    let there = Snapshot::open(dir.to_path_buf())?.manifest;
+    let file = dir.file(MANIFEST);
+    let Some((text, version)) = file.read_versioned()? else { return Ok(()) };
+    let there = SnapshotManifest::parse(&file, &text)?;
     let is_latest = super::latest(lake, &plan.dataset.id, &plan.protocol)?.as_ref() == Some(&there.id);
     // The files are those that are there.
     let told = SnapshotManifest { tables: there.tables.clone(), manifest_sha256: String::new(), ..manifest.clone() };
@@ -93,32 +96,8 @@ fn tell_anew(lake: &Lake, plan: &Plan, dir: &Path, manifest: &SnapshotManifest, 
     if same || (is_latest && !(plan.is_default && may_be_latest)) {
         return Ok(());
     }
-    write_atomically(&dir.join("manifest.json"), told.to_text()?.as_bytes())
-}
-
-/// Renames the folder to its id; true if an equal one was there. Of two processes with one result either may win.
-fn place(staged: &Path, dir: &Path, manifest: &SnapshotManifest) -> Result<bool> {
-    if !dir.exists() {
-        match std::fs::rename(staged, dir) {
-            Ok(()) => {
-                let parent = dir.parent().unwrap_or(dir);
-                File::open(parent).and_then(|parent| parent.sync_all()).map_err(|e| Error::io(parent, "sync", e))?;
-                return Ok(false);
-            }
-            Err(_raced) if dir.exists() => {}
-            Err(e) => return Err(Error::io(dir, "publish the snapshot", e)),
-        }
-    }
-    let there = Snapshot::open(dir.to_path_buf())?;
-    if there.manifest.id != manifest.id || !super::verify(&there)?.problems.is_empty() {
-        return Err(Error::new(
-            ErrorKind::Corrupt,
-            "a snapshot of this id is there, but its bytes are not what it says",
-        )
-        .with("snapshot", dir.display())
-        .hint("`scorelake snapshot verify` tells what differs; move the folder away and score again"));
-    }
-    Ok(true)
+    // Refused: another run tells of itself at this moment, and its word is as good.
+    file.write_if(told.to_text()?.as_bytes(), &version).map(|_| ())
 }
 
 fn manifest(sources: &Manifest, plan: &Plan, scored: &Scored) -> Result<SnapshotManifest> {
@@ -159,7 +138,7 @@ fn manifest(sources: &Manifest, plan: &Plan, scored: &Scored) -> Result<Snapshot
         sql_sha256: query_digests(plan),
         intervals: plan.intervals.clone(),
         tables: scored.tables.par_iter().map(entry).collect::<Result<_>>()?,
-        ledger: ledger.map_or(Ok(Vec::new()), |table| ledger_totals(&table.path))?,
+        ledger: ledger.map_or(Ok(Vec::new()), |table| ledger_totals(&File::from(table.path.as_path())))?,
         findings: scored.findings.clone(),
         inputs,
         manifest_sha256: String::new(),
@@ -174,14 +153,15 @@ pub fn query_digests(plan: &Plan) -> BTreeMap<String, String> {
 }
 
 fn entry(table: &ScoredTable) -> Result<SnapshotTable> {
-    let (rows_sha256, rows) = digest::table(&table.path, &table.schema)?;
+    let file = File::from(table.path.as_path());
+    let (rows_sha256, rows) = digest::table(&file, &table.schema)?;
     let bytes = std::fs::metadata(&table.path).map_err(|e| Error::io(&table.path, "read", e))?.len();
     Ok(SnapshotTable {
         name: table.schema.table.clone(),
         file: format!("{}.parquet", table.schema.table),
         rows,
         bytes,
-        sha256: source::digest(&table.path)?,
+        sha256: file.sha256()?,
         rows_sha256,
         key: table.schema.key.clone(),
         order: table.schema.sort_columns().to_vec(),
@@ -194,10 +174,9 @@ fn column(column: &Column) -> SnapshotColumn {
 }
 
 /// The ledger's rows of level `all`, as JSON objects.
-pub(super) fn ledger_totals(path: &Path) -> Result<Vec<Value>> {
-    let file = File::open(path).map_err(|e| Error::io(path, "open", e))?;
+pub(super) fn ledger_totals(file: &File) -> Result<Vec<Value>> {
     let mut totals = Vec::new();
-    for batch in ParquetRecordBatchReaderBuilder::try_new(file)?.build()? {
+    for batch in ParquetRecordBatchReaderBuilder::try_new(file.chunks()?)?.build()? {
         let batch = batch?;
         let levels = batch.column_by_name("level").map(|column| column.as_string::<i32>().clone());
         for row in 0..batch.num_rows() {

@@ -4,8 +4,7 @@ use std::collections::BTreeSet;
 
 use super::publish::ledger_totals;
 use super::{Snapshot, SnapshotManifest, digest};
-use crate::error::{Error, Result};
-use crate::source;
+use crate::error::Result;
 
 /// What verifying found.
 #[derive(Debug, Clone)]
@@ -26,13 +25,13 @@ pub fn verify(snapshot: &Snapshot) -> Result<Verified> {
     let (manifest, text) = SnapshotManifest::load_with_text(&snapshot.dir)?;
     let manifest = &manifest;
     let mut found = Verified { id: manifest.id.clone(), tables: manifest.tables.len(), rows: 0, problems: Vec::new() };
-    if text != manifest.to_text()? {
+    if text != manifest.to_text()?.as_bytes() {
         found.problems.push("manifest.json: its own digest differs: the file was changed".into());
     }
     let mut recomputed = SnapshotManifest { tables: Vec::new(), ..manifest.clone() };
     for table in &manifest.tables {
-        let file = snapshot.dir.join(&table.file);
-        let sha256 = match source::digest(&file) {
+        let file = snapshot.dir.file(&table.file);
+        let sha256 = match file.sha256() {
             Ok(sha256) => sha256,
             Err(error) => {
                 found.problems.push(format!("{}: {}", table.file, error.message()));
@@ -58,21 +57,20 @@ pub fn verify(snapshot: &Snapshot) -> Result<Verified> {
             Err(error) => found.problems.push(format!("{}: {}", table.file, error.message())),
         }
     }
-    let ledger = snapshot.dir.join("ledger.parquet");
-    if ledger.exists() && ledger_totals(&ledger).is_ok_and(|totals| totals != manifest.ledger) {
+    let ledger = snapshot.dir.file("ledger.parquet");
+    if ledger.size()?.is_some() && ledger_totals(&ledger).is_ok_and(|totals| totals != manifest.ledger) {
         found.problems.push("manifest.json: its ledger totals are not those of ledger.parquet".into());
     }
     let id = recomputed.compute_id();
     if recomputed.tables.len() == manifest.tables.len() && id != manifest.id {
         found.problems.push(format!("the id that follows from the content is {id}"));
     }
-    if snapshot.dir.file_name().is_none_or(|name| name.to_string_lossy() != manifest.id) {
+    if snapshot.dir.name() != manifest.id {
         found.problems.push(format!("the folder is not named by the id {}", manifest.id));
     }
     let known: BTreeSet<&str> =
-        manifest.tables.iter().map(|table| table.file.as_str()).chain(["manifest.json"]).collect();
-    for entry in std::fs::read_dir(&snapshot.dir).map_err(|e| Error::io(&snapshot.dir, "list", e))? {
-        let name = entry.map_err(|e| Error::io(&snapshot.dir, "list", e))?.file_name().to_string_lossy().into_owned();
+        manifest.tables.iter().map(|table| table.file.as_str()).chain([super::MANIFEST]).collect();
+    for name in snapshot.dir.files()?.into_iter().map(|entry| entry.inside) {
         if !known.contains(name.as_str()) {
             found.problems.push(format!("{name}: a file that the manifest does not name"));
         }

@@ -3,8 +3,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-use super::Location;
+use glob::MatchOptions;
+use tempfile::TempDir;
+
+use super::{Location, archive, remote};
 use crate::error::{Error, ErrorKind, Result};
+use crate::store::{self, File, Folder};
 
 /// Extensions that a directory is searched for, each also with `.gz` or `.zst` behind it.
 const EXTENSIONS: [&str; 5] = ["jsonl", "ndjson", "json", "csv", "tsv"];
@@ -14,32 +18,48 @@ const EXTENSIONS: [&str; 5] = ["jsonl", "ndjson", "json", "csv", "tsv"];
 pub struct Expanded {
     /// The files, sorted by path, each once.
     pub locations: Vec<Location>,
-    /// Files of a directory that were passed over because of their extension.
-    pub passed_over: Vec<PathBuf>,
+    /// Files of a directory or an archive that were passed over because of their extension.
+    pub passed_over: Vec<String>,
     /// Inputs that could not be opened, each with its error.
     pub failed: Vec<(String, Error)>,
+    /// Where members of archives were unpacked to; gone when this goes.
+    pub(super) unpacked: Vec<TempDir>,
 }
 
-/// Expands files, directories and globs. An input that cannot be found is in `failed`: the caller decides what it costs.
+/// Expands files, directories, globs, URLs and archives. An input that cannot be found is in `failed`: the caller decides what it costs.
 pub fn expand(inputs: &[String]) -> Expanded {
-    let mut found = BTreeMap::new();
+    let mut found = Found::default();
     let mut expanded = Expanded::default();
     for input in inputs {
-        if let Err(error) = expand_one(input, &mut found, &mut expanded.passed_over) {
-            expanded.failed.push((input.clone(), error));
+        if let Err(error) = expand_one(input, &mut found, &mut expanded) {
+            expanded.failed.push((store::redact(input), error));
         }
     }
-    expanded.locations = found.into_values().collect();
+    expanded.locations = found.disk.into_values().chain(found.others.into_values()).collect();
     expanded
 }
 
-fn expand_one(input: &str, found: &mut BTreeMap<PathBuf, Location>, passed_over: &mut Vec<PathBuf>) -> Result<()> {
-    if let Some((scheme, _)) = input.split_once("://") {
-        return Err(Error::new(ErrorKind::Usage, format!("`{scheme}://` inputs are not supported"))
-            .with("input", input)
-            .hint("hf://datasets/OWNER/NAME[@REVISION]/PATH is; of others download the file and give its path"));
+/// Files by what makes them one: the real path, or the URI.
+#[derive(Default)]
+pub(super) struct Found {
+    disk: BTreeMap<PathBuf, Location>,
+    pub(super) others: BTreeMap<String, Location>,
+}
+
+fn expand_one(input: &str, found: &mut Found, expanded: &mut Expanded) -> Result<()> {
+    if let Some((archive, member)) = archive::split(input) {
+        for location in one_file(archive)? {
+            archive::unpack(&location, member, found, expanded)?;
+        }
+        return Ok(());
     }
-    let path = Path::new(input);
+    if input.contains("://") && !input.starts_with("file://") {
+        return remote::expand(input, found, &mut expanded.passed_over, false);
+    }
+    let local = Folder::named(Path::new(input))?;
+    let path = local.path().unwrap_or(Path::new(input));
+    let Found { disk: found, .. } = found;
+    let passed_over = &mut expanded.passed_over;
     if path.is_dir() {
         let mut walk = Walk { found, passed_over, seen: BTreeSet::new(), files: 0 };
         walk.dir(path)?;
@@ -51,10 +71,10 @@ fn expand_one(input: &str, found: &mut BTreeMap<PathBuf, Location>, passed_over:
     if path.exists() {
         return add(path, found);
     }
-    if !input.contains(['*', '?', '[']) {
+    if !is_glob(input) {
         return Err(no_file(input, "no such file or directory"));
     }
-    let pattern = glob::glob(input)
+    let pattern = glob::glob(&path.to_string_lossy())
         .map_err(|e| Error::new(ErrorKind::Usage, format!("not a glob: {e}")).with("input", input).caused_by(e))?;
     let mut any = false;
     for entry in pattern {
@@ -72,14 +92,26 @@ fn expand_one(input: &str, found: &mut BTreeMap<PathBuf, Location>, passed_over:
     if any { Ok(()) } else { Err(no_file(input, "the glob matches nothing")) }
 }
 
-fn no_file(input: &str, message: &str) -> Error {
-    Error::new(ErrorKind::Input, message).with("input", input).hint("check the path")
+/// The file or files that an archive's name stands for.
+fn one_file(input: &str) -> Result<Vec<Location>> {
+    let (mut found, mut expanded) = (Found::default(), Expanded::default());
+    if input.contains("://") && !input.starts_with("file://") {
+        remote::expand(input, &mut found, &mut expanded.passed_over, true)?;
+    } else {
+        let local = Folder::named(Path::new(input))?;
+        add(local.path().unwrap_or(Path::new(input)), &mut found.disk)?;
+    }
+    Ok(found.disk.into_values().chain(found.others.into_values()).collect())
+}
+
+pub(super) fn no_file(input: &str, message: &str) -> Error {
+    Error::new(ErrorKind::Input, message).with("input", store::redact(input)).hint("check the path")
 }
 
 /// A walk through a directory; a link back to a folder above is not followed again.
 struct Walk<'a> {
     found: &'a mut BTreeMap<PathBuf, Location>,
-    passed_over: &'a mut Vec<PathBuf>,
+    passed_over: &'a mut Vec<String>,
     seen: BTreeSet<PathBuf>,
     files: usize,
 }
@@ -106,14 +138,22 @@ impl Walk<'_> {
                 add(&path, self.found)?;
                 self.files += 1;
             } else {
-                self.passed_over.push(path);
+                self.passed_over.push(path.display().to_string());
             }
         }
         Ok(())
     }
 }
 
-fn is_data(name: &str) -> bool {
+/// How keys and members are held against globs: as a shell does.
+pub(super) const GLOB: MatchOptions =
+    MatchOptions { case_sensitive: true, require_literal_separator: true, require_literal_leading_dot: true };
+
+pub(super) fn is_glob(text: &str) -> bool {
+    text.contains(['*', '?', '['])
+}
+
+pub(super) fn is_data(name: &str) -> bool {
     extension(name).is_some_and(|extension| EXTENSIONS.contains(&extension.as_str()))
 }
 
@@ -148,7 +188,7 @@ fn add(path: &Path, found: &mut BTreeMap<PathBuf, Location>) -> Result<()> {
     let called = path.file_name().map_or_else(|| real.clone(), |name| folder.join(name));
     found.entry(real).or_insert_with(|| Location {
         uri: uri(&called),
-        path: called,
+        file: File::Disk(called),
         size: metadata.len(),
         revision: None,
     });

@@ -1,11 +1,8 @@
 //! Opening a file: digest of its bytes as stored, decompression by its first bytes.
 
-use std::fs::File;
 use std::io::{self, BufReader, Cursor, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-
-use sha2::{Digest, Sha256};
 
 use super::Location;
 use crate::error::{Error, ErrorKind, Result};
@@ -31,7 +28,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 }
 
 struct CountingReader {
-    file: File,
+    file: Box<dyn Read + Send>,
     position: Arc<AtomicU64>,
 }
 
@@ -45,11 +42,17 @@ impl Read for CountingReader {
 
 /// Opens a file; `.gz` (several members too) and `.zst` are recognised by content, not by name.
 pub fn open(location: &Location) -> Result<Opened> {
-    let file = File::open(&location.path).map_err(|e| Error::unreadable(&location.path, "open", e))?;
+    let file = location.file.stream().map_err(Error::of_input)?;
     let position = Arc::new(AtomicU64::new(0));
-    let mut raw = CountingReader { file, position: Arc::clone(&position) };
+    let raw = CountingReader { file, position: Arc::clone(&position) };
+    Ok(Opened { reader: decompressed(raw, location)?, position })
+}
+
+/// The bytes as they were before they were compressed.
+fn decompressed(mut raw: impl Read + Send + 'static, location: &Location) -> Result<Box<dyn Read + Send>> {
+    let unreadable = |e: io::Error| Error::reading(&location.file, e).of_input();
     let mut magic = Vec::with_capacity(4);
-    raw.by_ref().take(4).read_to_end(&mut magic).map_err(|e| Error::unreadable(&location.path, "read", e))?;
+    raw.by_ref().take(4).read_to_end(&mut magic).map_err(unreadable)?;
     let is_gzip = magic.starts_with(&[0x1f, 0x8b]);
     let is_zstd = magic == [0x28, 0xb5, 0x2f, 0xfd];
     if magic == *b"PAR1" || magic.starts_with(b"PK\x03\x04") {
@@ -58,27 +61,12 @@ pub fn open(location: &Location) -> Result<Opened> {
             .hint("give the judge's .jsonl file, plain or compressed with gzip or zstd"));
     }
     let bytes = Cursor::new(magic).chain(raw);
-    let reader: Box<dyn Read + Send> = if is_gzip {
-        Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(BUFFER, bytes)))
-    } else if is_zstd {
-        let decoder = zstd::Decoder::with_buffer(BufReader::with_capacity(BUFFER, bytes));
-        Box::new(decoder.map_err(|e| Error::unreadable(&location.path, "open", e))?)
-    } else {
-        Box::new(bytes)
-    };
-    Ok(Opened { reader, position })
-}
-
-/// SHA-256 of a file as stored, in hexadecimal.
-pub fn digest(path: &std::path::Path) -> Result<String> {
-    let mut file = File::open(path).map_err(|e| Error::unreadable(path, "open", e))?;
-    let mut sha256 = Sha256::new();
-    let mut buffer = vec![0; BUFFER];
-    loop {
-        let count = file.read(&mut buffer).map_err(|e| Error::unreadable(path, "read", e))?;
-        if count == 0 {
-            return Ok(hex(&sha256.finalize()));
-        }
-        sha256.update(&buffer[..count]);
+    if is_gzip {
+        return Ok(Box::new(flate2::bufread::MultiGzDecoder::new(BufReader::with_capacity(BUFFER, bytes))));
     }
+    if is_zstd {
+        let decoder = zstd::Decoder::with_buffer(BufReader::with_capacity(BUFFER, bytes));
+        return Ok(Box::new(decoder.map_err(unreadable)?));
+    }
+    Ok(Box::new(bytes))
 }

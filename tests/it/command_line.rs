@@ -179,7 +179,7 @@ fn messages_of_common_mistakes() {
         (&["run", "qwen-image", "x.jsonl"][..], 2),
         (&["run", "qwen-image-bench", "x.jsonl"], 1),
         (&["run", "qwen-image-bench", "nothing*.jsonl"], 1),
-        (&["run", "qwen-image-bench", "https://example.org/x.jsonl"], 2),
+        (&["run", "qwen-image-bench", "ftp://example.org/x.jsonl"], 2),
         (&["score", "qwen-image-bench", "--protocol", "lenient"], 2),
         (&["score", "qwen-image-bench", "--set", "score_map_3=7"], 2),
         (&["score", "qwen-image-bench", "--set", "facets=all"], 2),

@@ -50,8 +50,8 @@ fn files_are_short_and_say_what_they_are_for() {
 #[test]
 fn imports_follow_the_data() {
     const STAGES: [&str; 7] = ["source", "ingest", "lake", "score", "stats", "snapshot", "report"];
-    const BASE: [&str; 9] =
-        ["assets", "correlation", "error", "exact", "grid", "pipeline", "python", "random", "schema"];
+    const BASE: [&str; 10] =
+        ["assets", "correlation", "error", "exact", "grid", "pipeline", "python", "random", "schema", "store"];
     let place = |name: &str| STAGES.iter().position(|stage| *stage == name);
     for path in files("src", "rs") {
         let name = relative(&path);

@@ -1,98 +1,41 @@
 //! `scorelake fetch` against a small server that speaks the hub's file protocol, on loopback. Nothing here touches the real network.
 
-use std::io::{BufRead, BufReader, Write};
-use std::net::{TcpListener, TcpStream};
 use std::process::Command;
-use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use scorelake::fetch::Environment;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
+use super::inputs::{archive, gzip};
+use super::s3::ran;
+use super::server::{Reply, Request, Server};
 use super::util::{Ran, Workdir, project};
 
 const COMMIT: &str = "30ded2bed96fc78070636548e811ece37e5d8f66";
 const OTHER: &str = "1111111111111111111111111111111111111111";
 
-/// What the server does with a request.
-enum Reply {
-    /// Status, headers, body.
-    Whole(u16, Vec<(String, String)>, Vec<u8>),
-    /// The same with all of its length told, and only so many bytes sent.
-    Cut(Vec<(String, String)>, Vec<u8>, usize),
-}
-
-type Rule = dyn Fn(&str, &str, usize) -> Reply + Send + Sync;
-
-/// A server on a port of its own, with the requests that it got.
+/// A hub on loopback: `rule` gets the method, the path and how often this very request came before.
 struct Hub {
     endpoint: String,
-    requests: Arc<Mutex<Vec<String>>>,
+    server: Server,
 }
 
 impl Hub {
-    /// `rule` gets the method, the path and how often this very request came before.
     fn start(rule: impl Fn(&str, &str, usize) -> Reply + Send + Sync + 'static) -> Self {
-        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-        let endpoint = format!("http://{}", listener.local_addr().unwrap());
-        let requests: Arc<Mutex<Vec<String>>> = Arc::default();
-        let (rule, seen): (Arc<Rule>, _) = (Arc::new(rule), Arc::clone(&requests));
-        std::thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let (rule, seen) = (Arc::clone(&rule), Arc::clone(&seen));
-                std::thread::spawn(move || {
-                    let _gone = serve(stream, &*rule, &seen);
-                });
-            }
-        });
-        Self { endpoint, requests }
+        let server = Server::start(move |request, before| rule(&request.method, &request.path, before));
+        Self { endpoint: server.endpoint.clone(), server }
     }
 
+    /// Method, path and the token of each request.
     fn requests(&self) -> Vec<String> {
-        self.requests.lock().unwrap().clone()
+        let told = |request: &Request| {
+            let token =
+                request.header("authorization").map_or_else(String::new, |token| format!(" {}", token.to_lowercase()));
+            format!("{} {}{token}", request.method, request.path)
+        };
+        self.server.requests().iter().map(told).collect()
     }
-}
-
-/// One request a connection.
-fn serve(mut stream: TcpStream, rule: &Rule, seen: &Mutex<Vec<String>>) -> std::io::Result<()> {
-    stream.set_read_timeout(Some(Duration::from_secs(10)))?;
-    let mut reader = BufReader::new(stream.try_clone()?);
-    let mut first = String::new();
-    reader.read_line(&mut first)?;
-    let mut token = String::new();
-    loop {
-        let mut line = String::new();
-        if reader.read_line(&mut line)? == 0 || line == "\r\n" {
-            break;
-        }
-        if let Some(value) = line.to_lowercase().strip_prefix("authorization: ") {
-            token = format!(" {}", value.trim());
-        }
-    }
-    let mut words = first.split(' ');
-    let (method, path) = (words.next().unwrap_or(""), words.next().unwrap_or("").to_owned());
-    let request = format!("{method} {path}{token}");
-    let before = {
-        let mut seen = seen.lock().unwrap();
-        let before = seen.iter().filter(|other| **other == request).count();
-        seen.push(request.clone());
-        before
-    };
-    let (status, headers, body, sent) = match rule(method, &path, before) {
-        Reply::Whole(status, headers, body) => (status, headers, body.clone(), body.len()),
-        Reply::Cut(headers, body, at) => (200, headers, body, at),
-    };
-    let mut head = format!("HTTP/1.1 {status} x\r\nContent-Length: {}\r\nConnection: close\r\n", body.len());
-    for (name, value) in headers {
-        let value = value.replace("{endpoint}", &format!("http://{}", stream.local_addr()?));
-        head += &format!("{name}: {value}\r\n");
-    }
-    stream.write_all((head + "\r\n").as_bytes())?;
-    if method != "HEAD" {
-        stream.write_all(&body[..sent])?;
-    }
-    stream.flush()
 }
 
 fn headers(etag: &str) -> Vec<(String, String)> {
@@ -130,7 +73,7 @@ impl Place {
         let work = Workdir::new();
         work.write(
             "assets/data/files.csv",
-            format!("dataset,repo,revision,file,bytes,sha256\nagiqa-3k,o/n,{revision},data.csv,{bytes},{digest}\n"),
+            format!("dataset,host,repo,revision,file,bytes,sha256\nagiqa-3k,huggingface,o/n,{revision},data.csv,{bytes},{digest}\n"),
         );
         Self { work }
     }
@@ -149,15 +92,6 @@ impl Place {
 
     fn run(&self, endpoint: &str, further: &[&str]) -> Ran {
         ran(self.command(endpoint, further))
-    }
-}
-
-fn ran(mut command: Command) -> Ran {
-    let output = command.output().unwrap();
-    Ran {
-        code: output.status.code().unwrap_or(-1),
-        stdout: String::from_utf8(output.stdout).unwrap(),
-        stderr: String::from_utf8(output.stderr).unwrap(),
     }
 }
 
@@ -225,7 +159,7 @@ fn files_of_the_hub_are_inputs() {
         ("hf://datasets/o/n", "not a file of the hub"),
         ("hf://datasets/o/n/../../etc/passwd", "not a file of the hub"),
         ("hf://datasets/o/n@/data.csv", "not a file of the hub"),
-        ("https://example.org/data.csv", "`https://` inputs are not supported"),
+        ("ftp://example.org/data.csv", "`ftp://` inputs are not supported"),
     ] {
         let ran = run("http://127.0.0.1:9", &["ingest", "agiqa-3k", url]);
         assert!(ran.code == 1 || ran.code == 2, "{url}: {}", ran.code);
@@ -235,21 +169,33 @@ fn files_of_the_hub_are_inputs() {
     assert!(ran.stderr.contains("no such file at this revision"), "{}", ran.stderr);
 }
 
-/// E01: a connection that is cut half-way twice; the third time all comes, and no partial file stays.
+/// E01: a connection that is cut half-way, and once more: gone on with where it ended, or begun again where the server gives no ranges; no
+/// partial file stays.
 #[test]
-fn a_cut_connection_is_tried_again() {
+fn a_cut_connection_is_gone_on_with() {
     let content = content();
-    let place = Place::new(COMMIT, "", &sha256(&content));
-    let sent = content.clone();
-    let hub = Hub::start(move |method, _, before| match (method, before) {
-        ("GET", 0 | 1) => Reply::Cut(headers("plain"), sent.clone(), sent.len() / 2),
-        _ => Reply::Whole(200, headers("plain"), sent.clone()),
-    });
-    let ran = place.run(&hub.endpoint, &[]).expect(0);
-    assert_eq!(ran.stderr.matches("again in").count(), 2, "{}", ran.stderr);
-    assert_eq!(std::fs::read(first_row(&ran)["path"].as_str().unwrap()).unwrap(), content);
-    let blobs: Vec<_> = std::fs::read_dir(place.work.path("hf/hub/datasets--o--n/blobs")).unwrap().flatten().collect();
-    assert_eq!(blobs.len(), 1, "{blobs:?}");
+    for gives_ranges in [true, false] {
+        let place = Place::new(COMMIT, "", &sha256(&content));
+        let (sent, half) = (content.clone(), content.len() / 2);
+        let server = Server::start(move |request, before| match (request.method.as_str(), request.offset(), before) {
+            ("GET", None, 0) => Reply::Cut(200, headers("plain"), sent.clone(), half),
+            ("GET", Some(offset), _) if gives_ranges => {
+                let mut all = headers("plain");
+                all.push(("Content-Range".into(), format!("bytes {offset}-{}/{}", sent.len() - 1, sent.len())));
+                // Cut once more.
+                let sent = sent[offset..].to_vec();
+                if offset == half { Reply::Cut(206, all, sent, 100) } else { Reply::Whole(206, all, sent) }
+            }
+            _ => Reply::Whole(200, headers("plain"), sent.clone()),
+        });
+        let ran = place.run(&server.endpoint, &[]).expect(0);
+        assert_eq!(std::fs::read(first_row(&ran)["path"].as_str().unwrap()).unwrap(), content);
+        let offsets: Vec<_> = server.requests().iter().filter_map(Request::offset).collect();
+        assert_eq!(offsets, if gives_ranges { vec![half, half + 100] } else { vec![half] }, "{}", ran.stderr);
+        let blobs: Vec<_> =
+            std::fs::read_dir(place.work.path("hf/hub/datasets--o--n/blobs")).unwrap().flatten().collect();
+        assert_eq!(blobs.len(), 1, "{blobs:?}");
+    }
 }
 
 /// E03: a server that says how long to wait is heard; one that never relents is left with a clear message.
@@ -362,8 +308,20 @@ fn locks_branches_and_two_at_once() {
         Hub::start(|_, _, _| Reply::Whole(404, vec![("X-Error-Code".into(), "EntryNotFound".into())], Vec::new()));
     let ran = place.run(&missing.endpoint, &["--revision", OTHER]).expect(1);
     assert!(ran.stderr.contains("no such") && ran.stderr.contains(OTHER), "{}", ran.stderr);
-    let ran = place.work.run(&["fetch", "fager"]).expect(2);
-    assert!(ran.stderr.contains("clone https://github.com/SGT-LIM/FAGER at 9372d55"), "{}", ran.stderr);
+}
+
+/// E12: a lock that a living process holds is waited for, not for ever, and then named.
+#[test]
+fn e12_a_held_lock_is_named() {
+    let place = Place::new(COMMIT, "", "");
+    let lock = place.work.write("hf/hub/.locks/datasets--o--n/plain.lock", "");
+    let held = std::fs::File::open(&lock).unwrap();
+    held.lock().unwrap();
+    let hub = Hub::start(|_, _, _| Reply::Whole(200, headers("plain"), b"x".to_vec()));
+    let start = Instant::now();
+    let ran = place.run(&hub.endpoint, &[]).expect(1);
+    assert!(ran.stderr.contains("another process holds") && ran.stderr.contains(&lock), "{}", ran.stderr);
+    assert!(start.elapsed() < Duration::from_secs(30), "{:?}", start.elapsed());
 }
 
 /// Every variable that hub tools agree on, in their order.
@@ -375,7 +333,7 @@ fn the_environment_of_hub_tools() {
     };
     let plain = read(&[("HOME", "/home/u")]);
     assert_eq!(
-        (plain.endpoint.as_str(), plain.cache.to_str().unwrap()),
+        (plain.endpoint.as_str(), plain.cache.as_ref().unwrap().to_str().unwrap()),
         ("https://huggingface.co", "/home/u/.cache/huggingface/hub")
     );
     assert!(!plain.offline && plain.shows_progress && plain.token.is_none());
@@ -387,10 +345,92 @@ fn the_environment_of_hub_tools() {
         ("HF_HUB_OFFLINE", "TRUE"),
         ("HF_HUB_DISABLE_PROGRESS_BARS", "1"),
     ]);
-    assert_eq!((all.endpoint.as_str(), all.cache.to_str().unwrap()), ("http://e", "/c"));
+    assert_eq!((all.endpoint.as_str(), all.cache.as_ref().unwrap().to_str().unwrap()), ("http://e", "/c"));
     assert!(all.offline && !all.shows_progress);
     assert_eq!(format!("{:?}", all.token.unwrap()), "a token from HF_TOKEN");
-    assert_eq!(read(&[("HF_HOME", "/hf")]).cache.to_str().unwrap(), "/hf/hub");
-    assert_eq!(read(&[("XDG_CACHE_HOME", "/x")]).cache.to_str().unwrap(), "/x/huggingface/hub");
+    assert_eq!(read(&[("HF_HOME", "/hf")]).cache.unwrap().to_str().unwrap(), "/hf/hub");
+    assert_eq!(read(&[("XDG_CACHE_HOME", "/x")]).cache.unwrap().to_str().unwrap(), "/x/huggingface/hub");
+    assert!(read(&[]).cache.is_none());
     assert!(read(&[("HF_TOKEN", "t"), ("HF_HUB_DISABLE_IMPLICIT_TOKEN", "1")]).token.is_none());
+}
+
+/// A repository of GitHub: its archive at the pinned commit is asked for once, the files that the dataset names are unpacked and checked, and
+/// what the archive says of its commit is what is told.
+#[test]
+fn archives_of_github() {
+    let work = Workdir::new();
+    let (questions, other) = (b"index,question\n".to_vec(), b"not ours".to_vec());
+    let files = |digest: &str| {
+        format!(
+            "dataset,host,repo,revision,file,bytes,sha256\nfager,github,O/R,30ded2b,**/ABO/QA.csv,{},{digest}\nfager,github,O/R,30ded2b,**/Culture/*.csv,,\n",
+            questions.len()
+        )
+    };
+    work.write("assets/data/files.csv", files(&sha256(&questions)));
+    let comment = format!("52 comment={COMMIT}\n");
+    let packed = gzip(&archive(&[
+        ("pax_global_header", comment.as_bytes()),
+        ("R-30ded2b/data/ABO/QA.csv", &questions),
+        ("R-30ded2b/data/ABO/other.csv", &other),
+        ("R-30ded2b/README.md", &other),
+    ]));
+    let hub = Hub::start(move |_, path, _| match path {
+        "/O/R/archive/30ded2b.tar.gz" | "/O/R/archive/1111111.tar.gz" => {
+            Reply::Whole(302, vec![("Location".into(), "{endpoint}/codeload".into())], Vec::new())
+        }
+        "/codeload" => Reply::Whole(200, Vec::new(), packed.clone()),
+        _ => Reply::Whole(404, Vec::new(), b"Not Found".to_vec()),
+    });
+    let run = |server: &str, args: &[&str], offline: bool| {
+        let all = [&["fetch", "fager", "--assets", "assets", "--format", "json"][..], args].concat();
+        let mut command = work.command(&all);
+        command
+            .env("GITHUB_SERVER_URL", server)
+            .env("SCORELAKE_CACHE", work.path("cache"))
+            .env("NO_PROXY", "127.0.0.1");
+        command.env("HF_HUB_OFFLINE", if offline { "1" } else { "" });
+        ran(command)
+    };
+    let cold = run(&hub.endpoint, &[], true).expect(1);
+    assert!(cold.stderr.contains("HF_HUB_OFFLINE") && hub.requests().is_empty(), "{}", cold.stderr);
+    let fetched = run(&hub.endpoint, &[], false).expect(0);
+    let row = first_row(&fetched);
+    assert_eq!(
+        (&row["commit"], &row["digest"], &row["file"]),
+        (&json!(COMMIT), &json!("as expected"), &json!("data/ABO/QA.csv"))
+    );
+    let asked = hub.requests().len();
+    // Pinned and in the cache: no request, with or without a network; and a copy where it is wanted.
+    run("http://127.0.0.1:9", &["--to", "here"], true).expect(0);
+    assert_eq!(std::fs::read(work.path("here/data/ABO/QA.csv")).unwrap(), questions);
+    assert_eq!(hub.requests().len(), asked);
+    let kept = super::util::tree(&work.path("cache/github"));
+    assert_eq!(kept.len(), 2, "the file and the word that it is whole: {kept:?}");
+    let missing = run(&hub.endpoint, &["--revision", "main"], false).expect(1);
+    assert!(missing.stderr.contains("the server says: Not Found"), "{}", missing.stderr);
+    let other = run(&hub.endpoint, &["--revision", "1111111"], false).expect(1);
+    assert!(other.stderr.contains("of another commit than was asked for"), "{}", other.stderr);
+    work.write("assets/data/files.csv", files(&sha256(b"another")));
+    let wrong = run(&hub.endpoint, &[], false).expect(1);
+    assert!(wrong.stderr.contains("is due") && wrong.stderr.contains("data/ABO/QA.csv"), "{}", wrong.stderr);
+}
+
+/// S10: an archive of GitHub with an entry that leads outside leaves nothing behind.
+#[test]
+fn s10_an_archive_that_leads_outside() {
+    let work = Workdir::new();
+    work.write(
+        "assets/data/files.csv",
+        "dataset,host,repo,revision,file,bytes,sha256\nfager,github,O/R,30ded2b,**/*.csv,,\n",
+    );
+    let packed = gzip(&archive(&[("R/a.csv", b"a\n"), ("R/../../../evil.csv", b"a\n")]));
+    let hub = Hub::start(move |_, _, _| Reply::Whole(200, Vec::new(), packed.clone()));
+    let mut command = work.command(&["fetch", "fager", "--assets", "assets"]);
+    command
+        .env("GITHUB_SERVER_URL", &hub.endpoint)
+        .env("SCORELAKE_CACHE", work.path("cache"))
+        .env("NO_PROXY", "127.0.0.1");
+    let ran = ran(command.env_remove("HF_HUB_OFFLINE")).expect(1);
+    assert!(ran.stderr.contains("leaves its root") && ran.stderr.contains("R/../../../evil.csv"), "{}", ran.stderr);
+    assert!(super::util::tree(&work.path("cache")).is_empty() && !work.path("evil.csv").exists());
 }

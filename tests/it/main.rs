@@ -1,6 +1,10 @@
 //! All tests, in one binary: DataFusion is linked once.
 #![expect(clippy::unwrap_used, clippy::panic, clippy::print_stderr, reason = "a test fails by panicking")]
 
+/// A real S3 server on loopback, for the tests of stores.
+mod s3;
+/// A small HTTP server on loopback whose answers a test decides.
+mod server;
 /// The binary in a folder of its own, and the shared files where they exist.
 mod util;
 
@@ -8,6 +12,8 @@ mod util;
 mod agiqa;
 /// Bad input: each gets a clear error or the state its case names.
 mod bad_input;
+/// A lake in a bucket: the same bytes, two writers, kills, credentials.
+mod bucket;
 /// Cases A and B of judge replies: both readings, ledger and score, end to end.
 mod cases;
 /// Faults that were found once in intervals, comparisons, verification and gates.
@@ -32,6 +38,8 @@ mod export;
 mod fager;
 /// The hub's files: redirects, cut connections, limits, gates, the cache.
 mod fetch;
+/// Inputs from the web, from buckets and out of archives.
+mod inputs;
 /// Judged files of one's own model, and what is told of how they were made.
 mod judged;
 /// Sources, idempotence, replacement, duplicates, kills and concurrency.
@@ -46,6 +54,8 @@ mod mended;
 mod metadata;
 /// Q4: what the official reading makes of a reply, rule by rule, worked out by hand.
 mod official;
+/// Snapshots published to others.
+mod publish;
 /// Python's dialect of JSON, `int()` and `strip()`.
 mod python;
 /// Faults that were found once: repeated records, cut-short publishing, shared content.

@@ -8,9 +8,10 @@ use crate::cli::Session;
 use crate::cli::output::Outcome;
 use crate::cli::progress::Bar;
 use crate::error::{Error, ErrorKind, Result};
-use crate::fetch::{Environment, Fetched, Hub, HubFile, Progress};
+use crate::fetch::{Environment, Fetched, Host, Hub, Progress, RemoteFile, fetch_archive};
 use crate::schema::dataset::Dataset;
 use crate::source::{self, Expanded, Location};
+use crate::store::File;
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
@@ -26,26 +27,37 @@ pub(in crate::cli) struct Args {
 
 pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome> {
     let dataset = Dataset::find(&session.assets, &args.dataset)?;
-    let files = HubFile::of_dataset(&session.assets, &dataset.id)?;
-    if files.is_empty() {
-        return Err(Error::new(ErrorKind::Usage, format!("{} is not on the Hugging Face hub", dataset.id))
-            .hint(format!("clone {} at {}, and give its files to `scorelake run`", dataset.source, dataset.revision)));
+    let environment = Environment::of_process();
+    let mut files = RemoteFile::of_dataset(&session.assets, &dataset.id)?;
+    if let Some(revision) = &args.revision {
+        files = files.into_iter().map(|file| file.at(revision)).collect();
     }
-    let hub = Hub::new(Environment::of_process())?;
+    let (of_hub, of_github): (Vec<_>, Vec<_>) = files.into_iter().partition(|file| file.host == Host::Huggingface);
+    let mut fetched: Vec<(String, Fetched)> = Vec::new();
+    if !of_hub.is_empty() {
+        let hub = Hub::new(environment.clone())?;
+        for file in of_hub {
+            fetched.push((file.file.clone(), fetch(session, &hub, &file)?));
+        }
+    }
+    if let Some(first) = of_github.first() {
+        session.printer.detail(&format!("the archive of {} at {}", first.repo, first.revision));
+        let server = std::env::var("GITHUB_SERVER_URL").unwrap_or_else(|_| "https://github.com".into());
+        fetched.extend(fetch_archive(&environment, &of_github, &server)?);
+    }
+    if fetched.is_empty() {
+        return Err(Error::new(ErrorKind::Usage, format!("no files of {} are known", dataset.id))
+            .hint(format!("see {} at {}", dataset.source, dataset.revision)));
+    }
     let mut rows: Vec<[Cell; 6]> = Vec::new();
     let mut paths = Vec::new();
-    for file in files {
-        let file = match &args.revision {
-            Some(revision) => file.at(revision),
-            None => file,
-        };
-        let fetched = fetch(session, &hub, &file)?;
+    for (name, fetched) in fetched {
         let path = match &args.to {
-            Some(folder) => put(&fetched.path, &folder.join(&file.file))?,
+            Some(folder) => put(&fetched.path, &folder.join(&name))?,
             None => fetched.path.clone(),
         };
         rows.push([
-            file.file.into(),
+            name.into(),
             path.display().to_string().into(),
             fetched.commit.into(),
             fetched.bytes.into(),
@@ -62,7 +74,7 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
 /// Expands inputs of which some are files of the hub: those are fetched, all others are as `source::expand` has them.
 pub(super) fn expand(session: &Session, inputs: &[String]) -> Result<Expanded> {
     let (urls, others): (Vec<&String>, Vec<&String>) =
-        inputs.iter().partition(|input| HubFile::of_url(input).is_some());
+        inputs.iter().partition(|input| RemoteFile::of_url(input).is_some());
     let others: Vec<String> = others.into_iter().cloned().collect();
     let mut expanded = source::expand(&others);
     if urls.is_empty() {
@@ -70,11 +82,11 @@ pub(super) fn expand(session: &Session, inputs: &[String]) -> Result<Expanded> {
     }
     let hub = Hub::new(Environment::of_process())?;
     for url in urls {
-        let Some(file) = HubFile::of_url(url) else { continue };
+        let Some(file) = RemoteFile::of_url(url) else { continue };
         match file.and_then(|file| Ok((fetch(session, &hub, &file)?, file))) {
             Ok((fetched, file)) => expanded.locations.push(Location {
                 uri: file.uri(),
-                path: fetched.path,
+                file: File::Disk(fetched.path),
                 size: fetched.bytes,
                 revision: Some(fetched.commit),
             }),
@@ -86,7 +98,7 @@ pub(super) fn expand(session: &Session, inputs: &[String]) -> Result<Expanded> {
     Ok(expanded)
 }
 
-fn fetch(session: &Session, hub: &Hub, file: &HubFile) -> Result<Fetched> {
+fn fetch(session: &Session, hub: &Hub, file: &RemoteFile) -> Result<Fetched> {
     let bar = Arc::new(Bar::download(session, &file.file)?);
     let progress: Progress = {
         let bar = Arc::clone(&bar);

@@ -113,10 +113,9 @@ pub(super) fn ingest(
     let reader = reader(&session.assets, &dataset.id)?;
     let inputs = fetch::expand(session, &options.inputs)?;
     for path in &inputs.passed_over {
-        session.printer.detail(&format!(
-            "passed over {}: its extension is none of .jsonl, .ndjson, .json, .csv and .tsv",
-            path.display()
-        ));
+        session
+            .printer
+            .detail(&format!("passed over {path}: its extension is none of .jsonl, .ndjson, .json, .csv and .tsv"));
     }
     let request = IngestRequest {
         assets: &session.assets,

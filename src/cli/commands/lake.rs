@@ -1,9 +1,11 @@
 //! `scorelake lake info|gc|copy|drop-source`
 
 use std::path::PathBuf;
+use std::time::Duration;
 
 use clap::Subcommand;
 
+use super::parse_age;
 use super::text_rows::{self, Cell};
 use crate::cli::Session;
 use crate::cli::output::Outcome;
@@ -29,11 +31,16 @@ enum Action {
         sources: bool,
     },
     /// Remove what nothing names: parts of replaced sources, and work that was cut short and would be gone on with.
-    Gc,
-    /// Copy the lake to a new folder, every file verified by SHA-256.
+    Gc {
+        /// Only what was written so long ago, such as 90s, 12h or 7d. In a bucket 1d if absent: younger files may be of a writer that has
+        /// not published yet. On disk locks tell, and all goes.
+        #[arg(long, value_name = "AGE", value_parser = parse_age)]
+        older_than: Option<Duration>,
+    },
+    /// Copy the lake to a new folder or a bucket, every file read back and verified by SHA-256.
     Copy {
-        /// The new folder.
-        #[arg(value_name = "DIR")]
+        /// The new folder, or s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX.
+        #[arg(value_name = "DIR|URL")]
         to: PathBuf,
     },
     /// Take sources out again; snapshots keep their own data.
@@ -49,7 +56,7 @@ enum Action {
 pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome> {
     match &args.action {
         Action::Info { dataset, sources } => info(session, dataset.as_deref(), *sources),
-        Action::Gc => gc(session),
+        Action::Gc { older_than } => gc(session, *older_than),
         Action::Copy { to } => {
             let ids = ids(session, None)?;
             let copied = upkeep::copy(&session.lake()?, to, &ids)?;
@@ -112,11 +119,16 @@ fn info(session: &Session, dataset: Option<&str>, is_of_sources: bool) -> Result
     Ok(Outcome::Complete)
 }
 
-fn gc(session: &Session) -> Result<Outcome> {
+/// In a bucket, how old a file is that no writer will name any more.
+const A_DAY: Duration = Duration::from_secs(24 * 60 * 60);
+
+fn gc(session: &Session, older_than: Option<Duration>) -> Result<Outcome> {
     let lake = session.lake()?;
+    let default = if lake.root().path().is_some() { Duration::ZERO } else { A_DAY };
+    let age = older_than.unwrap_or(default);
     let mut outcome = Outcome::Complete;
     for id in ids(session, None)? {
-        match upkeep::collect_garbage(&lake, &id)? {
+        match upkeep::collect_garbage(&lake, &id, age)? {
             Collected::Removed(Moved { files: 0, .. }) => {}
             Collected::Removed(removed) => session.printer.note(&format!("{id}: removed {}", told(removed))),
             Collected::InUse => {
@@ -124,6 +136,10 @@ fn gc(session: &Session) -> Result<Outcome> {
                 outcome = Outcome::Partial;
             }
         }
+    }
+    let closed = upkeep::close_runs(&lake, age)?;
+    if closed > 0 {
+        session.printer.note(&format!("records of runs that never ended: closed {closed}"));
     }
     let staged = upkeep::collect_staging(&lake)?;
     session.printer.note(&format!("unfinished work: removed {}", told(staged)));

@@ -10,6 +10,7 @@ pub(super) mod fetch;
 mod gates;
 pub(super) mod ingest;
 pub(super) mod lake;
+pub(super) mod publish;
 pub(super) mod run;
 mod samples;
 pub(super) mod schema;
@@ -55,6 +56,20 @@ pub(super) fn parse_size(text: &str) -> Result<u64, String> {
         None | Some(0) => Err("a size between 1 byte and 2^64".into()),
         Some(size) => Ok(size),
     }
+}
+
+/// `90s`, `30m`, `12h`, `7d`.
+pub(super) fn parse_age(text: &str) -> Result<std::time::Duration, String> {
+    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
+    let unit = match &text[digits.len()..] {
+        "s" => 1,
+        "m" => 60,
+        "h" => 60 * 60,
+        "d" => 24 * 60 * 60,
+        other => return Err(format!("unknown unit `{other}`: s, m, h or d")),
+    };
+    let number: u64 = digits.parse().map_err(|e| format!("not an age: {e}"))?;
+    number.checked_mul(unit).map(std::time::Duration::from_secs).ok_or_else(|| "too long".into())
 }
 
 /// A split of a dataset.

@@ -47,7 +47,7 @@ pub(super) fn session_over(
     let engine = Engine::new(&session.assets, session.engine(), &dataset.sql_schema)?;
     register_small_tables(&session.assets, &engine, dataset)?;
     for table in &snapshot.manifest.tables {
-        engine.register_files(&dataset.sql_schema, &table.schema(&dataset.id), &[snapshot.dir.join(&table.file)])?;
+        engine.register_files(&dataset.sql_schema, &table.schema(&dataset.id), &[snapshot.dir.file(&table.file)])?;
     }
     let mut bound = snapshot.manifest.parameters.clone();
     bound.insert("protocol".into(), Parameter::Text(snapshot.manifest.protocol.clone()));

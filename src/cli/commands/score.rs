@@ -269,7 +269,7 @@ pub(super) fn nothing_to_score(lake: &Lake, plan: &Plan) -> Error {
         ErrorKind::Lake,
         format!("the lake has nothing of {} to score: no rows for {}", plan.name, plan.show.join(", ")),
     )
-    .with("lake", lake.root().display())
+    .with("lake", lake.root())
     .hint(format!(
         "scorelake ingest {} FILE; docs/{}.md says which files it scores (of {})",
         plan.dataset.id, plan.dataset.id, plan.dataset.files
@@ -282,7 +282,7 @@ pub(super) fn tell_next(session: &Session, plan: &Plan, published: &Published) {
     let manifest = &published.snapshot.manifest;
     let was_there = if published.was_there { ", the same as one that was there" } else { "" };
     printer.note(&format!("snapshot {} ({}, {}){was_there}", manifest.id, manifest.protocol, published.status));
-    printer.detail(&format!("folder {}", published.snapshot.dir.display()));
+    printer.detail(&format!("folder {}", published.snapshot.dir));
     if published.is_outdated {
         printer.warn("the lake changed while it was scored: not the latest of its protocol; score again");
     } else if !published.is_latest {

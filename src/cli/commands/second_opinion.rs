@@ -9,6 +9,7 @@ use crate::lake::{Lake, Staging};
 use crate::pipeline::Plan;
 use crate::score;
 use crate::snapshot::Rows;
+use crate::store::File;
 
 /// Prints a table as Polars computes it; publishes nothing.
 pub(super) fn print(session: &Session, lake: &Lake, plan: &Plan, table: Option<&str>) -> Result<Outcome> {
@@ -55,7 +56,8 @@ pub(super) fn agree(session: &Session, lake: &Lake, manifest: &Manifest, plan: &
         let Some(table) = scored.tables.iter().find(|table| table.schema.table == opinion.schema.table) else {
             continue;
         };
-        let batches = Rows::open(&table.path, &table.schema, usize::MAX)?.collect::<Result<Vec<_>>>()?;
+        let batches =
+            Rows::open(&File::from(table.path.as_path()), &table.schema, usize::MAX)?.collect::<Result<Vec<_>>>()?;
         if let Some(difference) = score::compare(&batches, opinion)? {
             let own: Vec<_> = plan.own_queries().map(|sql| sql.path.clone()).collect();
             let hint = match own.is_empty() {

@@ -135,7 +135,7 @@ fn verify(session: &Session, target: Option<&str>) -> Result<Outcome> {
     let mut rows: Vec<[Cell; 4]> = Vec::new();
     let mut problems = 0;
     for folder in folders {
-        let name = folder.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned());
+        let name = folder.name();
         let (tables, count, found) = match Snapshot::open(folder).and_then(|snapshot| snapshot::verify(&snapshot)) {
             Ok(verified) => (Cell::Count(verified.tables as u64), Cell::Count(verified.rows), verified.problems),
             Err(error) => (Cell::Empty, Cell::Empty, vec![format!("manifest.json: {}", error.message())]),

@@ -61,7 +61,7 @@ pub(super) fn show(session: &Session, target: &str) -> Result<Outcome> {
     account.say("id", &manifest.id);
     account.say("dataset", &manifest.dataset);
     account.say("status", &manifest.status);
-    account.say("folder", dir.display().to_string());
+    account.say("folder", dir.to_string());
     method(&mut account, &manifest);
     for (number, input) in (1..).zip(&manifest.inputs) {
         account.section(format!("input {number}"));

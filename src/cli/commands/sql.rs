@@ -41,12 +41,10 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
     }
     let sql = text(session, args)?;
     let parameters: BTreeMap<String, Parameter> = args.set.iter().cloned().collect();
-    let lake = if session.globals.lake.join("lake.json").exists() {
-        Some(Lake::open(&session.globals.lake)?)
-    } else {
+    let lake = Lake::if_there(&session.globals.lake)?;
+    if lake.is_none() {
         session.printer.note(&format!("no lake at {}: only expressions can be asked", session.globals.lake.display()));
-        None
-    };
+    }
     let explorer = Explorer::open(&session.assets, lake.as_ref(), session.engine())?;
     let (schema, batches) = explorer.query(&sql, &parameters)?;
     session.printer.rows(&schema, &batches, false)?;

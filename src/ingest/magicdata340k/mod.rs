@@ -184,7 +184,7 @@ impl Reader for MagicData340k {
             Form::Human => {}
             _ => return Ok(Classified { form, options: SourceOptions::default(), takes_provenance: false }),
         }
-        let told = split_of(&location.uri);
+        let told = split_of(location.path());
         if !options.split.is_empty() && !told.is_empty() && told != options.split {
             return Err(Error::new(ErrorKind::Usage, format!("--split {} for a file that is called {told}", options.split))
                 .hint("leave --split out: the names of the files tell it; to score one split, `scorelake score magicdata340k --split`"));

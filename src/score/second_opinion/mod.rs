@@ -10,6 +10,7 @@ mod magicbench;
 mod magicdata340k;
 mod qwen_image_bench;
 
+use std::io::Cursor;
 use std::sync::Arc;
 
 use arrow::array::{ArrayRef, BooleanArray, Float64Array, Int32Array, Int64Array, RecordBatch, StringArray};
@@ -28,6 +29,7 @@ use crate::lake::Lake;
 use crate::lake::manifest::Manifest;
 use crate::pipeline::{Parameter, Plan};
 use crate::schema::{ColumnType, TableSchema};
+use crate::store::File;
 
 /// A table as Polars computes it, in the schema's columns and order.
 #[derive(Debug, Clone)]
@@ -96,9 +98,15 @@ impl Sources<'_> {
         let wanted: Vec<String> = columns.iter().map(|name| (*name).to_owned()).collect();
         let mut frames = vec![empty(&schema)?.select(columns.iter().copied())?.lazy()];
         for file in self.manifest.files(self.lake, table)? {
-            let open = std::fs::File::open(&file).map_err(|e| Error::io(&file, "open", e))?;
-            let frame = ParquetReader::new(open).with_columns(Some(wanted.clone())).finish();
-            frames.push(frame.map_err(|e| Error::from(e).with("file", file.display()))?.lazy());
+            let columns = Some(wanted.clone());
+            let frame = match &file {
+                File::Disk(path) => {
+                    let open = std::fs::File::open(path).map_err(|e| Error::io(path, "open", e))?;
+                    ParquetReader::new(open).with_columns(columns).finish()
+                }
+                _ => ParquetReader::new(Cursor::new(file.read_required()?)).with_columns(columns).finish(),
+            };
+            frames.push(frame.map_err(|e| Error::from(e).with("file", file))?.lazy());
         }
         Ok(concat(frames, UnionArgs::default())?)
     }

@@ -1,0 +1,65 @@
+#!/usr/bin/env bash
+# A lake of about a gigabyte on disk and the same lake in an S3 server on loopback (s3s-fs): whole commands, taken in turn, median seconds and
+# their ratio, written to benches/runs. Needs hyperfine, `make s3-server`, 12 GB of disk, and `make release` before it.
+#
+#     benches/stores.sh [RUNS]
+set -euo pipefail
+cd "$(dirname "$0")/.."
+runs="${1:-5}"
+target="${CARGO_TARGET_DIR:-target}"
+binary="$target/release/scorelake"
+# What is measured here is reading; benches/statistics.sh measures the rest.
+export SCORELAKE_INTERVALS=none
+work="$(mktemp -d)"
+server=""
+trap 'test -z "$server" || kill "$server"; rm -rf "$work"' EXIT
+out="benches/runs/$(date -u +%Y-%m-%d)-stores.md"
+
+port=8114
+mkdir -p "$work/s3/bucket"
+RUST_LOG=off "$target/servers/bin/s3s-fs" --host 127.0.0.1 --port "$port" --access-key AKIDBENCH --secret-key bench "$work/s3" >"$work/server.log" 2>&1 &
+server=$!
+until (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; do sleep 0.1; done
+export AWS_ACCESS_KEY_ID=AKIDBENCH AWS_SECRET_ACCESS_KEY=bench AWS_REGION=us-east-1 AWS_ENDPOINT_URL="http://127.0.0.1:$port"
+export SCORELAKE_CACHE="$work/cache"
+
+disk="$work/lake"
+bucket=s3://bucket/lake
+for seed in 1 2 3 4; do
+    "$binary" synth qwen-image-bench --rows 1000 --models 18 --think-chars 3600 --noise 0.02 --seed "$seed" -o "$work/$seed.jsonl"
+    "$binary" -q --lake "$disk" ingest qwen-image-bench "$work/$seed.jsonl" --model-revision "r$seed"
+    rm "$work/$seed.jsonl"
+done
+"$binary" -q --lake "$disk" score qwen-image-bench
+hyperfine --runs 1 --export-json "$work/copy.json" "$binary -q --lake $disk lake copy $bucket" >/dev/null
+size="$(du -sm "$disk/datasets" | cut -f1)"
+
+all="SELECT count(*), sum(length(text)), max(source_line) FROM qwen_image_bench_parts.responses"
+few="SELECT model, count(*) FROM qwen_image_bench_parts.judgments WHERE capability = 'Realism' GROUP BY model ORDER BY model"
+compared() { # name, arguments
+    hyperfine --warmup 1 --runs "$runs" --export-json "$work/$1.json" \
+        "$binary -q --lake $disk $2 >$work/disk.out" "$binary -q --lake $bucket $2 >$work/bucket.out" >/dev/null
+    cmp "$work/disk.out" "$work/bucket.out"
+}
+compared all "sql \"$all\""
+compared few "sql \"$few\""
+compared score "score qwen-image-bench"
+compared show "show qwen-image-bench"
+row() { # file, label
+    jq -r --arg label "$2" '.results | "| \($label) | \(.[0].median*100|round/100) | \(.[1].median*100|round/100) | \(.[1].median/.[0].median*100|round/100) |"' "$work/$1.json"
+}
+{
+    echo "# A lake on disk and in a bucket, $(date -u +%Y-%m-%d)"
+    echo
+    echo "\`benches/stores.sh $runs\`: median seconds of $runs runs after one that warms up, in one run. $(nproc) cores, $("$binary" --version), $(rustc --version),"
+    echo "s3s-fs 0.14.1 on loopback. The lake has $size MB of Parquet; copying it into the bucket, read back and verified, took"
+    echo "$(jq -r '.results[0].median*10|round/10' "$work/copy.json") s. Both answers were the same to the byte."
+    echo
+    echo "| command | disk | bucket | bucket / disk |"
+    echo "| --- | --- | --- | --- |"
+    row all "\`sql\` over every text of the lake"
+    row few "\`sql\` over two columns of the judgments"
+    row score "\`score qwen-image-bench\`"
+    row show "\`show qwen-image-bench\`"
+} >"$out"
+cat "$out"

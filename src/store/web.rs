@@ -1,0 +1,186 @@
+//! A file of the web, by GET: `https://…`, a signed URL too.
+
+use std::fmt;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use futures::{StreamExt, TryStreamExt};
+use reqwest::header::{CONTENT_LENGTH, ETAG, IF_MATCH, LAST_MODIFIED, RANGE, RETRY_AFTER};
+use reqwest::{Client, Method, Response, StatusCode};
+use url::Url;
+
+use super::stream::{Beginning, Begun, Failed, Pauses, Remote, changed};
+use super::{redact, wait};
+use crate::error::{Error, ErrorKind, Result};
+
+/// A file of the web, as it was when it was first asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Web {
+    url: Url,
+    /// Its size, if the server tells.
+    pub size: Option<u64>,
+    /// What the server calls this content: an ETag, or when it was changed.
+    pub(super) tag: Option<String>,
+}
+
+impl fmt::Display for Web {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&redact(self.url.as_str()))
+    }
+}
+
+const CONNECT: Duration = Duration::from_secs(10);
+/// Bytes of an answer that are looked at for an explanation.
+const EXPLANATION: usize = 4096;
+
+static CLIENT: OnceLock<reqwest::Result<Client>> = OnceLock::new();
+
+/// The client of the web.
+pub(crate) fn client() -> Result<&'static Client> {
+    let built = CLIENT.get_or_init(|| {
+        let agent = concat!("scorelake/", env!("CARGO_PKG_VERSION"));
+        Client::builder().user_agent(agent).connect_timeout(CONNECT).build()
+    });
+    built.as_ref().map_err(|e| Error::new(ErrorKind::Network, format!("no client for the web: {e}")))
+}
+
+impl Web {
+    /// Asks for a file's size and content.
+    pub fn find(text: &str) -> Result<Self> {
+        let url = Url::parse(text).map_err(|e| {
+            Error::new(ErrorKind::Usage, format!("not a URL: {e}")).with("input", redact(text)).caused_by(e)
+        })?;
+        let client = client()?;
+        wait(async move {
+            let mut pauses = Pauses::default();
+            loop {
+                // Some servers, and every signed URL, answer GET alone.
+                let answer = match ask(client, &url, Method::HEAD, 0, None).await {
+                    Ok(answer) => Ok(answer),
+                    Err(_refused) => ask(client, &url, Method::GET, 0, None).await,
+                };
+                match answer {
+                    Ok(answer) => return Ok(Self { size: length(&answer), tag: tag(&answer), url }),
+                    Err(failed) => pauses.after(failed).await?,
+                }
+            }
+        })
+    }
+
+    /// The last name of its path.
+    pub fn name(&self) -> String {
+        let name = self.url.path_segments().and_then(|mut names| names.next_back().map(str::to_owned));
+        name.unwrap_or_default()
+    }
+}
+
+impl Remote for Web {
+    fn place(&self) -> String {
+        self.to_string()
+    }
+
+    fn begin(&self, offset: u64, tag: Option<String>) -> Beginning {
+        let web = self.clone();
+        Box::pin(async move {
+            let client = client().map_err(Failed::Finally)?;
+            let answer = ask(client, &web.url, Method::GET, offset, tag.as_deref()).await?;
+            let place = web.to_string();
+            let is_part = answer.status() == StatusCode::PARTIAL_CONTENT;
+            let found = self::tag(&answer);
+            let size = if is_part { web.size } else { length(&answer) };
+            if found != web.tag || size.zip(web.size).is_some_and(|(found, known)| found != known) {
+                return Err(Failed::Finally(changed(&place)));
+            }
+            // A server that knows no ranges begins anew; what was read already is passed over.
+            let mut skipped = if is_part { 0 } else { offset };
+            let cut = move |e: reqwest::Error| Failed::ForNow { error: unreached(&place, &e), pause: None };
+            let bytes = answer.bytes_stream().map_err(cut).map_ok(move |mut piece| {
+                let skip = usize::try_from(skipped).unwrap_or(usize::MAX).min(piece.len());
+                skipped -= skip as u64;
+                piece.split_off(skip)
+            });
+            Ok(Begun { size: web.size, tag: found, bytes: bytes.boxed() })
+        })
+    }
+}
+
+async fn ask(client: &Client, url: &Url, method: Method, offset: u64, tag: Option<&str>) -> Result<Response, Failed> {
+    let mut request = client.request(method, url.clone());
+    if offset > 0 {
+        request = request.header(RANGE, format!("bytes={offset}-"));
+        // Only an ETag can be matched; a time of change is compared afterwards.
+        if let Some(tag) = tag.filter(|tag| tag.starts_with('"')) {
+            request = request.header(IF_MATCH, tag);
+        }
+    }
+    let place = redact(url.as_str());
+    let answer = request.send().await.map_err(|e| Failed::ForNow { error: unreached(&place, &e), pause: None })?;
+    let status = answer.status();
+    if status.is_success() {
+        return Ok(answer);
+    }
+    if status == StatusCode::PRECONDITION_FAILED {
+        return Err(Failed::Finally(changed(&place)));
+    }
+    let pause = answer.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
+    let said = explanation(answer).await;
+    let what = match status {
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => "the server refuses the file",
+        StatusCode::NOT_FOUND | StatusCode::GONE => "the server has no such file",
+        StatusCode::TOO_MANY_REQUESTS => "the server limits how often it may be asked",
+        _ => "the server does not give the file",
+    };
+    let error = Error::new(ErrorKind::Network, format!("{what}: {status}{said}")).with("url", place);
+    let error = match status {
+        StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => {
+            error.hint("a signed URL may have expired; of files that need a login give a signed URL, or download them")
+        }
+        _ => error.hint("check the URL"),
+    };
+    let is_passing = status.is_server_error() || [408, 425, 429].contains(&status.as_u16());
+    Err(if is_passing {
+        Failed::ForNow { error, pause: pause.map(Duration::from_secs) }
+    } else {
+        Failed::Finally(error)
+    })
+}
+
+fn unreached(place: &str, error: &reqwest::Error) -> Error {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    Error::new(ErrorKind::Network, format!("the server cannot be read: {}", redact(&cause.to_string())))
+        .with("url", place)
+        .hint("check the URL and the network")
+}
+
+/// What the server says of it, if it is words: JSON with a message, or a line of text.
+async fn explanation(answer: Response) -> String {
+    let mut body = Vec::new();
+    let mut stream = answer.bytes_stream();
+    while let (true, Some(Ok(piece))) = (body.len() < EXPLANATION, stream.next().await) {
+        body.extend_from_slice(&piece);
+    }
+    body.truncate(EXPLANATION);
+    let text = String::from_utf8_lossy(&body);
+    let json: Option<serde_json::Value> = serde_json::from_str(&text).ok();
+    let of_json = json.as_ref().and_then(|json| {
+        let of = |key: &str| json.get(key).and_then(serde_json::Value::as_str);
+        of("message").or_else(|| of("error")).or_else(|| of("detail")).map(str::to_owned)
+    });
+    let line = text.lines().next().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with(['<', '{']));
+    let said = of_json.or_else(|| line.map(str::to_owned));
+    said.map_or_else(String::new, |said| format!("; the server says: {}", redact(&said)))
+}
+
+/// The length of the whole file. Asked for by HEAD, so not the length of a body that was read.
+fn length(answer: &Response) -> Option<u64> {
+    answer.headers().get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+fn tag(answer: &Response) -> Option<String> {
+    let headers = answer.headers();
+    let text = |name| headers.get(name).and_then(|value| value.to_str().ok()).map(str::to_owned);
+    text(ETAG).filter(|tag| tag.starts_with('"')).or_else(|| text(LAST_MODIFIED))
+}
