@@ -25,11 +25,11 @@ export SCORELAKE_CACHE="$work/cache"
 
 disk="$work/lake"
 bucket=s3://bucket/lake
-for seed in 1 2 3 4; do
-    "$binary" synth qwen-image-bench --rows 1000 --models 18 --think-chars 3600 --noise 0.02 --seed "$seed" -o "$work/$seed.jsonl"
-    "$binary" -q --lake "$disk" ingest qwen-image-bench "$work/$seed.jsonl" --model-revision "r$seed"
-    rm "$work/$seed.jsonl"
+"$binary" synth qwen-image-bench --rows 1000 --models 18 --think-chars 3600 --noise 0.02 -o "$work/responses.jsonl"
+for revision in $(seq 12); do
+    "$binary" -q --lake "$disk" ingest qwen-image-bench "$work/responses.jsonl" --model-revision "r$revision"
 done
+rm "$work/responses.jsonl"
 "$binary" -q --lake "$disk" score qwen-image-bench
 hyperfine --runs 1 --export-json "$work/copy.json" "$binary -q --lake $disk lake copy $bucket" >/dev/null
 size="$(du -sm "$disk/datasets" | cut -f1)"
@@ -46,7 +46,7 @@ compared few "sql \"$few\""
 compared score "score qwen-image-bench"
 compared show "show qwen-image-bench"
 row() { # file, label
-    jq -r --arg label "$2" '.results | "| \($label) | \(.[0].median*100|round/100) | \(.[1].median*100|round/100) | \(.[1].median/.[0].median*100|round/100) |"' "$work/$1.json"
+    jq -r --arg name "$2" '.results | "| \($name) | \(.[0].median*100|round/100) | \(.[1].median*100|round/100) | \(.[1].median/.[0].median*100|round/100) |"' "$work/$1.json"
 }
 {
     echo "# A lake on disk and in a bucket, $(date -u +%Y-%m-%d)"

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use glob::{MatchOptions, Pattern};
 use serde::{Deserialize, Serialize};
 
-use super::{Environment, Fetched, RemoteFile};
+use super::{Environment, Fetched, Progress, RemoteFile};
 use crate::error::{Error, ErrorKind, Result};
 use crate::source::{Location, each_file};
 use crate::store::{self, File, Web};
@@ -24,12 +24,17 @@ struct Complete {
 
 /// Fetches the files that match rows of one repository and revision, or finds them in the cache: a pinned commit that is there needs no
 /// request. Each file comes with its path in the repository.
-pub fn fetch_archive(environment: &Environment, rows: &[RemoteFile], server: &str) -> Result<Vec<(String, Fetched)>> {
+pub fn fetch_archive(
+    environment: &Environment,
+    rows: &[RemoteFile],
+    server: &str,
+    progress: &Progress,
+) -> Result<Vec<(String, Fetched)>> {
     let Some(first) = rows.first() else { return Ok(Vec::new()) };
     let cache = store::cache_dir()?.join("github").join(first.repo.replace('/', "--"));
     let folder = match cached(&cache, &first.revision)? {
         Some(folder) => folder,
-        None => unpack(environment, rows, &cache, server)?,
+        None => unpack(environment, rows, &cache, server, progress)?,
     };
     checked(rows, &folder)
 }
@@ -55,7 +60,13 @@ fn is_commit(revision: &str) -> bool {
     revision.len() >= SHORTEST && revision.bytes().all(|byte| byte.is_ascii_hexdigit())
 }
 
-fn unpack(environment: &Environment, rows: &[RemoteFile], cache: &Path, server: &str) -> Result<PathBuf> {
+fn unpack(
+    environment: &Environment,
+    rows: &[RemoteFile],
+    cache: &Path,
+    server: &str,
+    progress: &Progress,
+) -> Result<PathBuf> {
     let Some(first) = rows.first() else { return Ok(cache.to_path_buf()) };
     let (repo, revision) = (&first.repo, &first.revision);
     let url = format!("{}/{repo}/archive/{revision}.tar.gz", server.trim_end_matches('/'));
@@ -79,15 +90,19 @@ fn unpack(environment: &Environment, rows: &[RemoteFile], cache: &Path, server: 
     let patterns = rows.iter().map(|row| Pattern::new(&row.file)).collect::<Result<Vec<_>, _>>();
     let patterns = patterns.map_err(|e| Error::new(ErrorKind::Config, format!("data/files.csv: {e}")).caused_by(e))?;
     let mut files = Vec::new();
-    let commit = each_file(&archive, |name, content| {
-        // The first folder is the repository's name and the commit.
-        let Some((_, inside)) = name.split_once('/') else { return Ok(()) };
-        if patterns.iter().any(|pattern| pattern.matches_with(inside, options())) {
-            put(&folder.path().join(inside), content)?;
-            files.push(inside.to_owned());
-        }
-        Ok(())
-    })?;
+    let commit = each_file(
+        &archive,
+        |name, content| {
+            // The first folder is the repository's name and the commit.
+            let Some((_, inside)) = name.split_once('/') else { return Ok(()) };
+            if patterns.iter().any(|pattern| pattern.matches_with(inside, options())) {
+                put(&folder.path().join(inside), content)?;
+                files.push(inside.to_owned());
+            }
+            Ok(())
+        },
+        &|read| progress(read, size.max(read)),
+    )?;
     let is_whole = |text: &String| text.len() == 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
     let commit = commit.or_else(|| Some(revision.clone())).filter(is_whole).ok_or_else(|| {
         Error::new(ErrorKind::Network, "the archive does not say which commit it is of")

@@ -44,6 +44,8 @@ pub struct EngineOptions {
     pub merge_joins: bool,
 }
 
+/// Bytes at the end of a Parquet file that are read to find what is in it; a longer footer takes a second reading.
+const FOOTER: usize = 64 << 10;
 /// What a row takes in memory on one side of a join: a key of texts, a hash and a place.
 const JOINED_ROW: u64 = 256;
 /// Batches that a partition is worth: every one of each operator has memory of its own.
@@ -202,7 +204,8 @@ impl Engine {
         let urls = files.iter().map(|file| Ok(ListingTableUrl::try_new(self.url(file)?, None)?));
         let urls = urls.collect::<Result<Vec<_>>>()?;
         let order = schema.sort_columns().iter().map(|name| col(name).sort(true, false)).collect();
-        let options = ListingOptions::new(Arc::new(ParquetFormat::default())).with_file_sort_order(vec![order]);
+        let format = ParquetFormat::default().with_metadata_size_hint(Some(FOOTER));
+        let options = ListingOptions::new(Arc::new(format)).with_file_sort_order(vec![order]);
         let config = ListingTableConfig::new_with_multi_paths(urls)
             .with_listing_options(options)
             .with_schema(view_types(&schema.arrow()));

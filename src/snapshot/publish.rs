@@ -69,7 +69,7 @@ pub fn make_latest(lake: &Lake, sources: &Manifest, plan: &Plan, published: &mut
     }
     let id = &published.snapshot.manifest.id;
     let file = lake.snapshots_dir(&plan.dataset.id).file(&format!("LATEST-{}", plan.protocol));
-    loop {
+    for _ in 0..ATTEMPTS {
         let _lock = lake::lock(lake, &plan.dataset.id)?;
         let (_, version) = super::latest_versioned(lake, &plan.dataset.id, &plan.protocol)?;
         // A slow scoring must not put an older lake's result over a newer one. In a bucket the lake may change behind this look; whoever
@@ -80,7 +80,14 @@ pub fn make_latest(lake: &Lake, sources: &Manifest, plan: &Plan, published: &mut
             return Ok(());
         }
     }
+    published.is_latest = false;
+    Err(Error::new(ErrorKind::Conflict, format!("other writers moved the latest snapshot each time, {ATTEMPTS} times"))
+        .with("file", file)
+        .hint(format!("snapshot {id} is published; score again to make it the latest")))
 }
+
+/// How often the latest snapshot is named while others name theirs.
+const ATTEMPTS: u32 = 8;
 
 /// An equal snapshot may have come from other inputs, other queries, or inputs of which less was told: its manifest then tells of
 /// this run. But a run by options of its own does not rewrite what the latest one says of itself.

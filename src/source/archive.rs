@@ -3,6 +3,7 @@
 
 use std::io::Read;
 use std::path::{Component, Path};
+use std::sync::atomic::Ordering;
 
 use glob::Pattern;
 use tar::{Archive, EntryType};
@@ -42,25 +43,30 @@ pub(super) fn unpack(
     })?;
     let folder = tempfile::tempdir().map_err(|e| Error::io(std::env::temp_dir(), "make a folder", e))?;
     let mut number = 0;
-    each_file(archive, |name, content| {
-        let is_wanted = match &wanted {
-            Some(pattern) => pattern.matches_with(name, GLOB),
-            None => is_data(name) && !name.split('/').any(|part| part.starts_with('.')),
-        };
-        let uri = format!("{}{INSIDE}{name}", archive.uri);
-        if !is_wanted {
-            expanded.passed_over.push(uri);
-            return Ok(());
-        }
-        number += 1;
-        let path = folder.path().join(number.to_string());
-        let mut file = std::fs::File::create(&path).map_err(|e| Error::io(&path, "write", e))?;
-        let size = std::io::copy(content, &mut file).map_err(|e| damaged(archive, e))?;
-        let location = Location { uri: uri.clone(), file: File::Disk(path), size, revision: archive.revision.clone() };
-        // A later member of one name takes the place of an earlier one, as when unpacking.
-        found.others.insert(uri, location);
-        Ok(())
-    })?;
+    each_file(
+        archive,
+        |name, content| {
+            let is_wanted = match &wanted {
+                Some(pattern) => pattern.matches_with(name, GLOB),
+                None => is_data(name) && !name.split('/').any(|part| part.starts_with('.')),
+            };
+            let uri = format!("{}{INSIDE}{name}", archive.uri);
+            if !is_wanted {
+                expanded.passed_over.push(uri);
+                return Ok(());
+            }
+            number += 1;
+            let path = folder.path().join(number.to_string());
+            let mut file = std::fs::File::create(&path).map_err(|e| Error::io(&path, "write", e))?;
+            let size = std::io::copy(content, &mut file).map_err(|e| damaged(archive, e))?;
+            let location =
+                Location { uri: uri.clone(), file: File::Disk(path), size, revision: archive.revision.clone() };
+            // A later member of one name takes the place of an earlier one, as when unpacking.
+            found.others.insert(uri, location);
+            Ok(())
+        },
+        &|_read| {},
+    )?;
     if number == 0 {
         return Err(match member {
             Some(member) => no_file(&format!("{}{INSIDE}{member}", archive.uri), "the archive has no such member"),
@@ -71,16 +77,19 @@ pub(super) fn unpack(
     Ok(())
 }
 
-/// Hands over each regular file of an archive by its name in it. A member that leaves the archive's root ends it; links are no files. Gives
+/// Hands over each regular file of an archive by its name in it, and tells of the bytes read. A member that leaves the archive's root ends it; links are no files. Gives
 /// the commit that git made the archive of, if it says so.
 pub(crate) fn each_file(
     archive: &Location,
     mut each: impl FnMut(&str, &mut dyn Read) -> Result<()>,
+    read: &dyn Fn(u64),
 ) -> Result<Option<String>> {
     let mut commit = None;
-    let mut tar = Archive::new(open::open(archive)?.reader);
+    let open::Opened { reader, position } = open::open(archive)?;
+    let mut tar = Archive::new(reader);
     for entry in tar.entries().map_err(|e| damaged(archive, e))? {
         let mut entry = entry.map_err(|e| damaged(archive, e))?;
+        read(position.load(Ordering::Relaxed));
         if entry.header().entry_type() == EntryType::XGlobalHeader {
             let mut text = String::new();
             (&mut entry).take(LONGEST_HEADER).read_to_string(&mut text).map_err(|e| damaged(archive, e))?;

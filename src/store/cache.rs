@@ -18,8 +18,8 @@ use tokio::sync::OnceCell;
 
 /// Bytes that are remembered.
 const MOST: u64 = 256 << 20;
-/// An object of at most so many bytes is fetched whole: the engine reads so much of any file's end to find its footer.
-const WHOLE: u64 = 512 << 10;
+/// An object of at most so many bytes is fetched whole: two requests for its footer and columns would take longer than the rest of its bytes.
+const WHOLE: u64 = 256 << 10;
 
 /// A store whose Parquet files are read once.
 pub(super) struct Cache {

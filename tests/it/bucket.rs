@@ -86,6 +86,20 @@ fn parquet_is_read_by_range() {
     let asked: usize =
         s3.gate().requests().iter().filter(|request| request.path.contains("/responses/")).map(length).sum();
     assert!(asked > 0 && asked < whole * 9 / 10, "{asked} of {whole} bytes");
+    // Of a model that the large part has nothing of, as its footer tells, no more than that footer is read.
+    let other = work.write("other.jsonl", reply(9000, "zzz", 2));
+    s3.run(&work, &["ingest", QWEN, &other, "-q"]).expect(0);
+    s3.gate().forget();
+    let read = rows(
+        &s3,
+        &work,
+        &["sql", "SELECT sum(length(text)) AS n FROM qwen_image_bench_parts.responses WHERE model = 'zzz'"],
+    );
+    assert!(read[0]["n"].as_u64().unwrap() > 10);
+    let large = &parts.iter().max_by_key(|(_, bytes)| bytes.len()).unwrap().0;
+    let of_large: Vec<Request> =
+        s3.gate().requests().into_iter().filter(|request| request.path.contains(large.as_str())).collect();
+    assert_eq!((of_large.len(), of_large.iter().map(length).sum::<usize>()), (1, 64 << 10), "{of_large:?}");
     s3.run(&work, &["score", QWEN, "-q"]).expect(0);
     s3.gate().forget();
     s3.run(&work, &["score", QWEN, "-q"]).expect(0);

@@ -155,6 +155,12 @@ fn files_of_the_hub_are_inputs() {
     let pinned = format!("hf://datasets/o/n@{COMMIT}/sub/data.csv");
     let again = run("http://127.0.0.1:9", &["run", "agiqa-3k", &pinned, "--lake", "other"]).expect(0);
     assert!(again.stderr.contains(&id), "{}", again.stderr);
+    // Without a network, and said so: the branch stands for what it stood for, and nothing is asked.
+    let asked = hub.requests().len();
+    let mut offline = place.work.command(&["run", "agiqa-3k", "hf://datasets/o/n/sub/data.csv", "--lake", "third"]);
+    offline.env("HF_ENDPOINT", &hub.endpoint).env("HF_HOME", place.work.path("hf")).env("HF_HUB_OFFLINE", "1");
+    let offline = ran(offline.env_remove("HF_HUB_CACHE")).expect(0);
+    assert!(offline.stderr.contains(&id) && hub.requests().len() == asked, "{}", offline.stderr);
     for (url, told) in [
         ("hf://datasets/o/n", "not a file of the hub"),
         ("hf://datasets/o/n/../../etc/passwd", "not a file of the hub"),

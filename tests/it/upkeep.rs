@@ -130,3 +130,34 @@ fn a_copy_is_the_same_lake() {
     let own = work.path("lake").to_string_lossy().into_owned();
     work.run(&["lake", "copy", &own]).expect(2);
 }
+
+/// G03 on disk: a score that would change what is latest, killed at many moments. What was there is there and sound each time, and the next run
+/// leaves nothing of the killed ones behind.
+#[test]
+fn g03_kills_on_disk() {
+    let work = lake();
+    let before = (work.latest("official"), work.json(&["show", QWEN]));
+    work.write("d/fourth.jsonl", reply(4, 0));
+    let score =
+        || work.command(&["run", QWEN, "d/fourth.jsonl", "-q"]).stdout(std::process::Stdio::null()).spawn().unwrap();
+    let mut killed = 0;
+    for step in 0..12 {
+        let mut child = score();
+        std::thread::sleep(std::time::Duration::from_millis(60 * step));
+        child.kill().unwrap();
+        killed += usize::from(!child.wait().unwrap().success());
+        work.run(&["snapshot", "verify"]).expect(0);
+        let id = work.latest("official");
+        if id == before.0 {
+            assert_eq!(work.json(&["show", QWEN]), before.1);
+        }
+        work.run(&["sql", "SELECT count(*) FROM qwen_image_bench.responses"]).expect(0);
+    }
+    assert!(killed > 3, "{killed}");
+    work.run(&["run", QWEN, "d/fourth.jsonl", "-q"]).expect(0);
+    assert_eq!(overall(&work), json!((100.0 + 100.0 + 60.0 + 0.0) / 4.0));
+    let left: Vec<_> =
+        tree(&work.path("lake/staging")).into_iter().filter(|(name, _)| !name.ends_with(".lock")).collect();
+    assert!(left.is_empty(), "{left:?}");
+    work.run(&["snapshot", "verify"]).expect(0);
+}

@@ -43,7 +43,7 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
     if let Some(first) = of_github.first() {
         session.printer.detail(&format!("the archive of {} at {}", first.repo, first.revision));
         let server = std::env::var("GITHUB_SERVER_URL").unwrap_or_else(|_| "https://github.com".into());
-        fetched.extend(fetch_archive(&environment, &of_github, &server)?);
+        fetched.extend(fetch_archive(&environment, &of_github, &server, &told(session, &first.repo)?)?);
     }
     if fetched.is_empty() {
         return Err(Error::new(ErrorKind::Usage, format!("no files of {} are known", dataset.id))
@@ -99,12 +99,13 @@ pub(super) fn expand(session: &Session, inputs: &[String]) -> Result<Expanded> {
 }
 
 fn fetch(session: &Session, hub: &Hub, file: &RemoteFile) -> Result<Fetched> {
-    let bar = Arc::new(Bar::download(session, &file.file)?);
-    let progress: Progress = {
-        let bar = Arc::clone(&bar);
-        Arc::new(move |done, total| bar.bytes_done(done, total))
-    };
-    hub.fetch(file, &progress, &|told| session.printer.warn(told))
+    hub.fetch(file, &told(session, &file.file)?, &|told| session.printer.warn(told))
+}
+
+/// A bar over the bytes of a download, gone when the download lets go of it.
+fn told(session: &Session, name: &str) -> Result<Progress> {
+    let bar = Bar::download(session, name)?;
+    Ok(Arc::new(move |done, total| bar.bytes_done(done, total)))
 }
 
 /// Puts a file of the cache elsewhere, whole or not at all.
