@@ -144,9 +144,10 @@ impl Session {
         Lake::open(&self.globals.lake)
     }
 
-    /// The lake, if its folder exists.
+    /// The lake, if its folder or bucket has one.
     fn lake_if_there(&self) -> Result<Option<Lake>> {
-        Lake::if_there(&self.globals.lake)
+        // A folder that is there and is no lake is a mistake.
+        if self.globals.lake.exists() { self.lake().map(Some) } else { Lake::if_there(&self.globals.lake) }
     }
 }
 

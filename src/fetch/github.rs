@@ -19,6 +19,8 @@ const COMPLETE: &str = "complete.json";
 struct Complete {
     repo: String,
     commit: String,
+    /// What was looked for.
+    patterns: Vec<String>,
     files: Vec<String>,
 }
 
@@ -32,7 +34,7 @@ pub fn fetch_archive(
 ) -> Result<Vec<(String, Fetched)>> {
     let Some(first) = rows.first() else { return Ok(Vec::new()) };
     let cache = store::cache_dir()?.join("github").join(first.repo.replace('/', "--"));
-    let folder = match cached(&cache, &first.revision)? {
+    let folder = match cached(&cache, rows)? {
         Some(folder) => folder,
         None => unpack(environment, rows, &cache, server, progress)?,
     };
@@ -40,24 +42,27 @@ pub fn fetch_archive(
 }
 
 /// The folder of a commit that is there whole.
-fn cached(cache: &Path, revision: &str) -> Result<Option<PathBuf>> {
-    if !is_commit(revision) || !cache.exists() {
-        return Ok(None);
-    }
+fn cached(cache: &Path, rows: &[RemoteFile]) -> Result<Option<PathBuf>> {
+    let Some(first) = rows.first().filter(|_| is_pinned(rows) && cache.exists()) else { return Ok(None) };
     for entry in std::fs::read_dir(cache).map_err(|e| Error::io(cache, "list", e))? {
         let path = entry.map_err(|e| Error::io(cache, "list", e))?.path();
-        let is_it = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(revision));
-        if is_it && path.join(COMPLETE).exists() {
+        let is_it = path.file_name().is_some_and(|name| name.to_string_lossy().starts_with(&first.revision));
+        // One that was unpacked for other files is not whole for these.
+        if is_it && path.join(COMPLETE).exists() && read_complete(&path)?.patterns == patterns_of(rows) {
             return Ok(Some(path));
         }
     }
     Ok(None)
 }
 
-/// Whether a revision is a commit or the beginning of one; what is neither may move.
-fn is_commit(revision: &str) -> bool {
-    const SHORTEST: usize = 7;
-    revision.len() >= SHORTEST && revision.bytes().all(|byte| byte.is_ascii_hexdigit())
+/// Whether the revision is a commit, which does not move: one in full, or one that files with digests are pinned at.
+fn is_pinned(rows: &[RemoteFile]) -> bool {
+    let is_commit = |text: &str| text.len() == 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
+    rows.iter().any(|row| is_commit(&row.revision) || row.sha256.is_some())
+}
+
+fn patterns_of(rows: &[RemoteFile]) -> Vec<String> {
+    rows.iter().map(|row| row.file.clone()).collect()
 }
 
 fn unpack(
@@ -109,21 +114,27 @@ fn unpack(
             .with("url", &url)
             .hint("give the whole commit: --revision")
     })?;
-    if is_commit(revision) && !commit.starts_with(revision.as_str()) {
+    if is_pinned(rows) && !commit.starts_with(revision.as_str()) {
         return Err(Error::new(ErrorKind::Corrupt, "the archive is of another commit than was asked for")
             .with("url", &url)
             .with("commit", commit)
             .hint("nothing of it was kept"));
     }
-    let complete = Complete { repo: repo.clone(), commit: commit.clone(), files };
+    let complete = Complete { repo: repo.clone(), commit: commit.clone(), patterns: patterns_of(rows), files };
     let text = serde_json::to_vec_pretty(&complete);
     let text = text.map_err(|e| Error::new(ErrorKind::Check, e.to_string()).caused_by(e))?;
     store::write_atomically(&folder.path().join(COMPLETE), &text)?;
     let place = cache.join(&commit);
     match std::fs::rename(folder.path(), &place) {
         Ok(()) => drop(folder.keep()),
-        // Another process was faster, and its files are the same.
-        Err(_there) if place.join(COMPLETE).exists() => {}
+        // Another process was faster, and its files are the same; or they are of other patterns, and these take their place.
+        Err(_there) if place.join(COMPLETE).exists() => {
+            if read_complete(&place)?.patterns != patterns_of(rows) {
+                std::fs::remove_dir_all(&place).map_err(|e| Error::io(&place, "replace", e))?;
+                std::fs::rename(folder.path(), &place).map_err(|e| Error::io(&place, "write", e))?;
+                drop(folder.keep());
+            }
+        }
         Err(e) => return Err(Error::io(&place, "write", e)),
     }
     Ok(place)
@@ -137,16 +148,20 @@ fn put(path: &Path, content: &mut dyn Read) -> Result<()> {
     store::copy_atomically(path, content).map(|_| ())
 }
 
-/// The files that rows name, each held against its size and digest where the row has them; one with a digest must be there.
-fn checked(rows: &[RemoteFile], folder: &Path) -> Result<Vec<(String, Fetched)>> {
+fn read_complete(folder: &Path) -> Result<Complete> {
     let file = folder.join(COMPLETE);
     let text = std::fs::read(&file).map_err(|e| Error::io(&file, "read", e))?;
-    let complete: Complete = serde_json::from_slice(&text).map_err(|e| {
+    serde_json::from_slice(&text).map_err(|e| {
         Error::new(ErrorKind::Corrupt, format!("not what was written here: {e}"))
             .with("file", file.display())
             .hint("remove the folder and fetch again")
             .caused_by(e)
-    })?;
+    })
+}
+
+/// The files that rows name, each held against its size and digest where the row has them; one with a digest must be there.
+fn checked(rows: &[RemoteFile], folder: &Path) -> Result<Vec<(String, Fetched)>> {
+    let complete = read_complete(folder)?;
     let mut found: Vec<(String, Fetched)> = Vec::new();
     for row in rows {
         let pattern = Pattern::new(&row.file)

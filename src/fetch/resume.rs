@@ -3,7 +3,6 @@
 
 use std::fs::File;
 use std::io::Write;
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use futures::StreamExt;
@@ -34,10 +33,12 @@ pub(super) enum Came {
 pub(super) fn finish(environment: &Environment, file: &RemoteFile, total: u64, progress: &Progress) -> Result<Came> {
     let Some(cache) = &environment.cache else { return Ok(Came::Nowhere) };
     let folder = format!("datasets--{}", file.repo.replace('/', "--"));
-    let Some((part, name)) = begun(&cache.join(&folder).join("blobs"))? else { return Ok(Came::Nowhere) };
-    let is_commit = |text: &str| text.len() == 40 && text.bytes().all(|byte| byte.is_ascii_hexdigit());
-    // Of a branch only a file that is named by its SHA-256 can be told from a newer one; that digest is checked afterwards.
-    if total == 0 || !(is_commit(&file.revision) || name.len() == 64) {
+    let url = format!("{}/datasets/{}/resolve/{}/{}", environment.endpoint, file.repo, file.revision, file.file);
+    let token = environment.token.as_ref().map(|token| format!("Bearer {}", token.secret));
+    // What the file is called in the cache, the hub says; a beginning of another file is none of this one.
+    let Some((name, size)) = named(url.clone(), token.clone())? else { return Ok(Came::Nowhere) };
+    let part = cache.join(&folder).join("blobs").join(format!("{name}{INCOMPLETE}"));
+    if total == 0 || size != total || !part.exists() {
         return Ok(Came::Nowhere);
     }
     let lock = cache.join(".locks").join(&folder).join(format!("{name}.lock"));
@@ -50,8 +51,6 @@ pub(super) fn finish(environment: &Environment, file: &RemoteFile, total: u64, p
     if at >= total {
         return Ok(Came::Nowhere);
     }
-    let url = format!("{}/datasets/{}/resolve/{}/{}", environment.endpoint, file.repo, file.revision, file.file);
-    let token = environment.token.as_ref().map(|token| format!("Bearer {}", token.secret));
     let (progress, path) = (progress.clone(), part.clone());
     let came = store::wait(async move {
         let mut request = store::client()?.get(&url).header(RANGE, format!("bytes={at}-"));
@@ -79,28 +78,33 @@ pub(super) fn finish(environment: &Environment, file: &RemoteFile, total: u64, p
         })
     })?;
     if came == Came::Whole {
+        let is_digest = name.len() == 64 && name.bytes().all(|byte| byte.is_ascii_hexdigit());
+        if is_digest && store::File::from(part.as_path()).sha256()? != name {
+            std::fs::remove_file(&part).map_err(|e| Error::io(&part, "remove", e))?;
+            return Ok(Came::Nowhere);
+        }
         let whole = part.with_file_name(&name);
         std::fs::rename(&part, &whole).map_err(|e| Error::io(&whole, "write", e))?;
     }
     Ok(came)
 }
 
-/// The beginning of a file, and the name that the whole one will have; none if there is not exactly one.
-fn begun(blobs: &Path) -> Result<Option<(PathBuf, String)>> {
-    let mut found = None;
-    let entries = match std::fs::read_dir(blobs) {
-        Ok(entries) => entries,
-        Err(e) if e.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(e) => return Err(Error::io(blobs, "list", e)),
-    };
-    for entry in entries {
-        let path = entry.map_err(|e| Error::io(blobs, "list", e))?.path();
-        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
-        let Some(name) = name.strip_suffix(INCOMPLETE) else { continue };
-        let name = name.to_owned();
-        if found.replace((path, name)).is_some() {
-            return Ok(None);
+/// The name that the hub's tools give a file by what the hub says of it, and its size.
+fn named(url: String, token: Option<String>) -> Result<Option<(String, u64)>> {
+    store::wait(async move {
+        let mut request = store::client_without_redirects()?.head(&url);
+        if let Some(token) = token {
+            request = request.header(AUTHORIZATION, token);
         }
-    }
-    Ok(found)
+        let Ok(answer) = request.send().await else { return Ok(None) };
+        let header = |names: [&str; 2]| {
+            names.iter().find_map(|name| Some(answer.headers().get(*name)?.to_str().ok()?.to_owned()))
+        };
+        let name =
+            header(["x-linked-etag", "etag"]).map(|tag| tag.trim_start_matches("W/").trim_matches('"').to_owned());
+        let size = header(["x-linked-size", "content-length"]).and_then(|size| size.parse().ok());
+        // It becomes the name of a file.
+        let name = name.filter(|name| !name.is_empty() && name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-'));
+        Ok(name.zip(size))
+    })
 }

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use super::{FORMAT, Lake, require_format};
 use crate::error::{Error, ErrorKind, Result};
 use crate::ingest::{Form, Ids, Notes, Provenance, SourceOptions};
-use crate::store::{File, Folder, Version, Written};
+use crate::store::{self, File, Folder, Version, Written};
 
 /// A Parquet file of a table.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -98,6 +98,16 @@ impl Manifest {
         }
     }
 
+    /// The dataset, tables and files that it names: each becomes part of a path.
+    fn names(&self) -> impl Iterator<Item = &str> {
+        let parts = self.sources.iter().flat_map(|source| &source.parts);
+        let of_parts = parts.flat_map(|(table, parts)| {
+            std::iter::once(table.as_str()).chain(parts.iter().map(|part| part.file.as_str()))
+        });
+        let rejects = self.sources.iter().flat_map(|source| &source.rejects).chain(&self.set_aside_part);
+        of_parts.chain(rejects.map(|part| part.file.as_str())).chain([self.dataset.as_str()])
+    }
+
     fn file(lake: &Lake, dataset: &str) -> File {
         lake.dataset_dir(dataset).file("manifest.json")
     }
@@ -120,7 +130,15 @@ impl Manifest {
         let value: serde_json::Value = serde_json::from_slice(&text).map_err(corrupt)?;
         let format = value.get("format").and_then(serde_json::Value::as_u64).unwrap_or(0);
         require_format(u32::try_from(format).unwrap_or(u32::MAX), &file)?;
-        Ok((serde_json::from_value(value).map_err(corrupt)?, version))
+        let manifest: Self = serde_json::from_value(value).map_err(corrupt)?;
+        let outside = manifest.names().find(|name| !store::is_name(name)).map(str::to_owned);
+        match outside {
+            Some(name) => Err(Error::new(ErrorKind::Corrupt, "the manifest names a file outside of its folder")
+                .with("file", &file)
+                .with("name", name.escape_debug())
+                .hint("do not trust this lake")),
+            None => Ok((manifest, version)),
+        }
     }
 
     /// Swaps the manifest: the one act that publishes. In a bucket it is refused to a writer that another one was faster than.

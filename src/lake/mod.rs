@@ -25,6 +25,7 @@ pub use staging::Staging;
 
 use std::fmt::Display;
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
@@ -76,26 +77,32 @@ impl Lake {
                 .with("lake", &lake.root)
                 .hint("name an empty or new folder with --lake"));
         }
+        lake.require_conditions()?;
         let marker = serde_json::json!({ "format": FORMAT });
         let written = lake.root.file(MARKER).write_if(format!("{marker}\n").as_bytes(), &Version::Absent)?;
         // Another process that made it meanwhile may be of another version.
         if written == Written::Refused {
             lake.has_marker()?;
         }
-        lake.require_conditions()?;
         lake.resolved()
     }
 
-    /// A store that takes no notice of conditions would let two writers overwrite each other, and say nothing.
+    /// A store that takes no notice of conditions would let two writers overwrite each other, and say nothing: it is tried before a lake is made.
     fn require_conditions(&self) -> Result<()> {
         if self.root.path().is_some() {
             return Ok(());
         }
-        let marker = self.root.file(MARKER);
-        if marker.write_if(marker.read_required()?.as_slice(), &Version::Absent)? == Written::Refused {
+        let nanos = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
+        let trial = self.root.file(&format!("{}{}-{nanos}", store::TEMPORARY, std::process::id()));
+        let (first, second) = (trial.write_if(b"1", &Version::Absent)?, trial.write_if(b"2", &Version::Absent)?);
+        let version = trial.read_versioned()?.map_or(Version::Absent, |(_, version)| version);
+        let third = trial.write_if(b"3", &version)?;
+        let stale = trial.write_if(b"4", &version)?;
+        trial.remove()?;
+        if (first, second, third, stale) == (Written::Done, Written::Refused, Written::Done, Written::Refused) {
             return Ok(());
         }
-        Err(Error::new(ErrorKind::Lake, "the store takes no notice of conditions: it wrote over a file that was to be new")
+        Err(Error::new(ErrorKind::Lake, "the store takes no notice of conditions, or too much: it cannot keep two writers apart")
             .with("lake", &self.root)
             .hint("a lake needs a store with conditional writes (If-None-Match, If-Match), as S3, Google, Azure and newer servers have"))
     }
@@ -108,7 +115,7 @@ impl Lake {
     }
 
     /// Keeps parts that are replaced meanwhile from being removed, as long as the guard lives. A dataset that was never
-    /// published has nothing to keep; in a bucket nothing is removed before its time.
+    /// published has nothing to keep; in a bucket `lake gc` goes by age alone.
     pub fn reading(&self, dataset: &str) -> Result<Option<std::fs::File>> {
         let Some(path) = self.readers(dataset) else { return Ok(None) };
         match std::fs::File::open(&path) {

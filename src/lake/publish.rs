@@ -37,9 +37,14 @@ pub(super) fn change<T>(
     dataset: &str,
     mut changed: impl FnMut(&Manifest) -> Result<(Manifest, T)>,
 ) -> Result<T> {
+    let mut tried: Option<(Manifest, T)> = None;
     for _ in 0..ATTEMPTS {
         let _lock = lock(lake, dataset)?;
         let (before, version) = Manifest::load_versioned(lake, dataset)?;
+        // Refused, and yet it is there: the answer to the first request was lost, and the store's client asked again.
+        if let Some((_, told)) = tried.take_if(|(manifest, _)| *manifest == before) {
+            return Ok(told);
+        }
         let result = changed(&before).and_then(|(manifest, told)| {
             let written = if manifest == before { Written::Done } else { manifest.store(lake, &version)? };
             Ok((manifest, told, written))
@@ -51,7 +56,7 @@ pub(super) fn change<T>(
                 }
                 return Ok(told);
             }
-            Ok((_, _, Written::Refused)) => {}
+            Ok((manifest, told, Written::Refused)) => tried = Some((manifest, told)),
             Err(error) => {
                 tidy(lake, &before);
                 return Err(error);

@@ -13,7 +13,7 @@ use serde_json::{Value, json};
 
 use super::Lake;
 use crate::error::{Error, ErrorKind, Result};
-use crate::store::{self, Folder};
+use crate::store::{self, Folder, Written};
 
 /// The record of the run of this process.
 #[derive(Debug)]
@@ -109,12 +109,15 @@ pub(super) fn close_old(lake: &Lake, age: Duration) -> Result<u64> {
         if entry.modified.zip(before).is_none_or(|(modified, before)| modified > before) {
             continue;
         }
-        let Some(bytes) = entry.file.read()? else { continue };
-        let Ok(mut record) = serde_json::from_slice::<Value>(&bytes) else { continue };
+        let Some((bytes, version)) = entry.file.read_versioned()? else { continue };
+        // A record that cannot be read still says that there was a run.
+        let record = serde_json::from_slice::<Value>(&bytes).ok();
+        let mut record =
+            record.unwrap_or_else(|| json!({ "note": "the record itself could not be read", "status": "running" }));
         if record["status"] == "running" {
             record["status"] = json!("interrupted");
-            entry.file.write(format!("{record:#}\n").as_bytes())?;
-            closed += 1;
+            let written = entry.file.write_if(format!("{record:#}\n").as_bytes(), &version)?;
+            closed += u64::from(written == Written::Done);
         }
     }
     Ok(closed)

@@ -29,7 +29,7 @@ use crate::pipeline::{Output, Parameter, SqlFile};
 use crate::python::python_round2;
 use crate::schema::dataset::Dataset;
 use crate::schema::{TableKind, TableSchema};
-use crate::store::File;
+use crate::store::{File, Object};
 
 /// How much of the machine is used; never shows in a result.
 #[derive(Debug, Clone, Copy)]
@@ -136,7 +136,8 @@ impl Engine {
         let state = self.context.state();
         let mut statement = state.sql_to_statement(sql, &Dialect::Generic)?;
         bind::bind(&mut statement, parameters)?;
-        let plan = self.runtime.block_on(state.statement_to_plan(statement))?;
+        let plan =
+            self.runtime.block_on(state.statement_to_plan(statement)).map_err(|e| self.name_broken_file(e.into()))?;
         options.verify_plan(&plan)?;
         Ok(DataFrame::new(state, plan))
     }
@@ -178,6 +179,20 @@ impl Engine {
 
     /// The engine does not say which file is corrupt; the first registered one that cannot be read is.
     fn name_broken_file(&self, error: Error) -> Error {
+        let objects = || {
+            self.files
+                .borrow()
+                .iter()
+                .filter_map(|file| match file {
+                    File::Object(object) => Some(object.clone()),
+                    _ => None,
+                })
+                .collect::<Vec<_>>()
+        };
+        // What the store said says more than what the engine made of it.
+        if let Some(failure) = objects().iter().find_map(Object::failure) {
+            return failure;
+        }
         if error.kind() != ErrorKind::Corrupt {
             return error;
         }

@@ -2,7 +2,7 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::path::Path;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use super::duplicates::{self, OnConflict};
 use super::manifest::{Manifest, Part, SourceEntry};
@@ -94,10 +94,22 @@ pub fn collect_garbage(lake: &Lake, dataset: &str, age: Duration) -> Result<Coll
         .extend(listed.into_iter().filter(|entry| !tables.contains(&entry.inside) && !rejects.contains(&entry.inside)));
     let mut removed = Moved::default();
     for entry in leftovers.into_iter().filter(is_old) {
-        entry.file.remove()?;
-        removed.add(entry.bytes);
+        if is_on_disk || is_still_leftover(lake, dataset, &entry, &manifest)? {
+            entry.file.remove()?;
+            removed.add(entry.bytes);
+        }
     }
     Ok(Collected::Removed(removed))
+}
+
+/// A writer puts a file anew before it names it: one that is as it was listed, while nothing was published since, is named by nobody.
+fn is_still_leftover(lake: &Lake, dataset: &str, entry: &Entry, manifest: &Manifest) -> Result<bool> {
+    // A listing tells fractions of a second, and the file itself whole ones.
+    let seconds = |time: Option<SystemTime>| time?.duration_since(UNIX_EPOCH).ok().map(|since| since.as_secs());
+    let is_as_listed = seconds(entry.file.modified()?) == seconds(entry.modified);
+    let folder = entry.inside.split_once('/').map(|(folder, _)| folder).unwrap_or_default();
+    let is_named = lake.snapshots_dir(dataset).join(folder).file("manifest.json").size()?.is_some();
+    Ok(is_as_listed && !is_named && Manifest::load(lake, dataset)? == *manifest)
 }
 
 /// Files of snapshots in a bucket whose manifest, which comes last, never came.
@@ -185,6 +197,7 @@ pub fn copy(lake: &Lake, to: &Path, datasets: &[String]) -> Result<Moved> {
     for dataset in datasets {
         let _reading = lake.reading(dataset)?;
         let manifest = Manifest::load(lake, dataset)?;
+        let _lock = lock(&target, dataset)?;
         let (other, version) = Manifest::load_versioned(&target, dataset)?;
         if !other.sources.is_empty() && other != manifest {
             return Err(Error::new(ErrorKind::Conflict, format!("{dataset} is there, and not the same"))
@@ -200,7 +213,7 @@ pub fn copy(lake: &Lake, to: &Path, datasets: &[String]) -> Result<Moved> {
         } else {
             manifest.store(&target, &version)?
         };
-        if written == Written::Refused {
+        if written == Written::Refused && Manifest::load(&target, dataset)? != manifest {
             return Err(Error::new(ErrorKind::Conflict, format!("another process publishes {dataset} there"))
                 .with("lake", target.root())
                 .hint("copy to a place of its own"));

@@ -36,7 +36,7 @@ pub enum Content {
 const MANIFEST: &str = "manifest.json";
 const CARD: &str = "README.md";
 
-/// The files of a snapshot, in the order in which they go: tables, manifest, card. A snapshot that is not sound is not published.
+/// The files of a snapshot, the card last. A snapshot that is not sound is not published.
 pub fn files(snapshot: &Snapshot, board: Option<&Board>, title: &str) -> Result<Vec<Outgoing>> {
     let verified = verify(snapshot)?;
     if let Some(problem) = verified.problems.first() {
@@ -71,28 +71,42 @@ fn told(manifest: &SnapshotManifest) -> SnapshotManifest {
     told
 }
 
-/// Writes the files into a folder or a bucket. What is there may only be an earlier publication, whose tables that are no more are removed.
+/// Writes the files into a folder or a bucket. What is there may only be an earlier publication, whose tables that are no more are removed, or
+/// what is left of this one, cut short. The manifest goes first and comes last: in between there is no publication, and never a mix of two.
 pub fn write(files: &[Outgoing], to: &Folder) -> Result<()> {
     let there: Vec<String> = to.files()?.into_iter().map(|entry| entry.inside).collect();
     let ours: BTreeSet<&str> = files.iter().map(|file| file.name.as_str()).collect();
-    let mut stale = Vec::new();
-    if !there.is_empty() {
-        let Ok(earlier) = SnapshotManifest::load(to) else {
-            return Err(Error::new(ErrorKind::Usage, "the target is not empty and no publication of a snapshot")
-                .with("target", to)
-                .hint("name a new folder or prefix"));
-        };
-        let known: BTreeSet<&str> = earlier.tables.iter().map(|table| table.file.as_str()).collect();
-        stale = there.iter().filter(|name| known.contains(name.as_str()) && !ours.contains(name.as_str())).collect();
+    let mut known: BTreeSet<String> = [MANIFEST, CARD].map(str::to_owned).into();
+    if there.iter().any(|name| name == MANIFEST) {
+        let earlier = SnapshotManifest::load(to)?;
+        known.extend(earlier.tables.into_iter().map(|table| table.file));
+        // A snapshot of a lake has no card.
+        if !there.iter().any(|name| name == CARD) {
+            return Err(refused(to, "a snapshot of a lake"));
+        }
+    } else {
+        known.extend(ours.iter().map(|name| (*name).to_owned()));
     }
-    for file in files {
+    if let Some(other) = there.iter().find(|name| !known.contains(*name)) {
+        return Err(refused(to, &format!("`{other}`, which is of no publication")));
+    }
+    to.file(MANIFEST).remove()?;
+    let (last, first): (Vec<&Outgoing>, Vec<&Outgoing>) = files.iter().partition(|file| file.name == MANIFEST);
+    for file in first.into_iter().chain(last) {
         let target = to.file(&file.name);
         target.write(&file.content.read()?)?;
         if target.sha256()? != file.content.sha256()? {
             return Err(Error::new(ErrorKind::Corrupt, "what was written is not what was sent").with("file", target));
         }
     }
+    let stale = there.iter().filter(|name| !ours.contains(name.as_str()));
     stale.into_iter().try_for_each(|name| to.file(name).remove())
+}
+
+fn refused(to: &Folder, what: &str) -> Error {
+    Error::new(ErrorKind::Usage, format!("the target is not empty: there is {what}"))
+        .with("target", to)
+        .hint("name a new folder or prefix, or that of an earlier publication")
 }
 
 impl Content {

@@ -14,7 +14,7 @@ use crate::pipeline::{Parameter, PlannedIntervals};
 use crate::schema::{Column, ColumnType, Encoding, TableKind, TableSchema};
 use crate::score::Finding;
 use crate::source::hex;
-use crate::store::{File, Folder};
+use crate::store::{self, File, Folder};
 
 /// A result table of a snapshot.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -205,6 +205,13 @@ impl SnapshotManifest {
         let value: Value = serde_json::from_slice(text).map_err(corrupt)?;
         let format = value.get("format").and_then(Value::as_u64).unwrap_or(0);
         require_format(u32::try_from(format).unwrap_or(u32::MAX), file)?;
-        serde_json::from_value(value).map_err(corrupt)
+        let manifest: Self = serde_json::from_value(value).map_err(corrupt)?;
+        match manifest.tables.iter().find(|table| !store::is_name(&table.file)) {
+            Some(table) => Err(Error::new(ErrorKind::Corrupt, "the manifest names a file outside of its folder")
+                .with("file", file)
+                .with("name", table.file.escape_debug())
+                .hint("do not trust this snapshot")),
+            None => Ok(manifest),
+        }
     }
 }

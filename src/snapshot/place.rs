@@ -3,10 +3,12 @@
 use std::path::Path;
 
 use rayon::prelude::*;
+use sha2::{Digest, Sha256};
 
 use super::manifest::SnapshotManifest;
 use super::{MANIFEST, Snapshot, digest};
 use crate::error::{Error, ErrorKind, Result};
+use crate::source::hex;
 use crate::store::{self, File, Folder, Version, Written};
 
 /// Writes the manifest into the staged folder and renames the folder to its id; true if an equal one was there. Of two processes with one
@@ -44,24 +46,32 @@ pub(super) fn upload(staged: &Path, dir: &Folder, manifest: &SnapshotManifest) -
         if to.write_if(&from.read_required()?, &Version::Absent)? == Written::Done {
             return Ok(());
         }
-        let sha256 = to.sha256()?;
+        let there = to.read_required()?;
+        let sha256 = hex(&Sha256::digest(&there));
         if sha256 == table.sha256 {
-            return Ok(());
+            // Written anew, the same bytes: its age is by what `lake gc` tells leftovers.
+            return to.write(&there);
         }
-        let rows = digest::table(&to, &table.schema(&manifest.dataset)).ok();
+        let rows = match digest::table(&to, &table.schema(&manifest.dataset)) {
+            Err(error) if error.kind() == ErrorKind::Network => return Err(error),
+            rows => rows.ok(),
+        };
         if rows.is_none_or(|(rows_sha256, _)| rows_sha256 != table.rows_sha256) {
             return Err(Error::new(ErrorKind::Corrupt, "a file stands where a table of this snapshot is due")
                 .with("file", to)
                 .hint("remove it and score again"));
         }
-        (table.sha256, table.bytes) = (sha256, to.size()?.unwrap_or_default());
-        Ok(())
+        (table.sha256, table.bytes) = (sha256, there.len() as u64);
+        to.write(&there)
     })?;
-    let written = dir.file(MANIFEST).write_if(told.to_text()?.as_bytes(), &Version::Absent)?;
-    if written == Written::Refused {
-        require_sound(dir, manifest)?;
+    let (file, text) = (dir.file(MANIFEST), told.to_text()?);
+    if file.write_if(text.as_bytes(), &Version::Absent)? == Written::Done {
+        return Ok(false);
     }
-    Ok(written == Written::Refused)
+    // It may be this very one: of an answer that was lost the store's client tries again.
+    let is_ours = file.read()?.is_some_and(|there| there == text.as_bytes());
+    require_sound(dir, manifest)?;
+    Ok(!is_ours)
 }
 
 fn require_sound(dir: &Folder, manifest: &SnapshotManifest) -> Result<()> {

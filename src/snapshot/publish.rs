@@ -71,12 +71,15 @@ pub fn make_latest(lake: &Lake, sources: &Manifest, plan: &Plan, published: &mut
     let file = lake.snapshots_dir(&plan.dataset.id).file(&format!("LATEST-{}", plan.protocol));
     for _ in 0..ATTEMPTS {
         let _lock = lake::lock(lake, &plan.dataset.id)?;
-        let (_, version) = super::latest_versioned(lake, &plan.dataset.id, &plan.protocol)?;
+        let (latest, version) = super::latest_versioned(lake, &plan.dataset.id, &plan.protocol)?;
         // A slow scoring must not put an older lake's result over a newer one. In a bucket the lake may change behind this look; whoever
         // changed it then finds this writer's mark where its own is due, and looks again.
         published.is_outdated = Manifest::load(lake, &plan.dataset.id)? != *sources;
         published.is_latest = !published.is_outdated;
-        if published.is_outdated || file.write_if(format!("{id}\n").as_bytes(), &version)? == Written::Done {
+        // Named already, perhaps by a request of this loop whose answer was lost.
+        let is_named = latest.as_ref() == Some(id);
+        if published.is_outdated || is_named || file.write_if(format!("{id}\n").as_bytes(), &version)? == Written::Done
+        {
             return Ok(());
         }
     }

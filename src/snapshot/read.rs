@@ -6,7 +6,7 @@ use parquet::arrow::arrow_reader::{ArrowReaderOptions, ParquetRecordBatchReader,
 
 use crate::error::{Error, ErrorKind, Result};
 use crate::schema::TableSchema;
-use crate::store::File;
+use crate::store::{Failure, File};
 
 /// The rows of a result table in order, in batches.
 pub struct Rows {
@@ -15,6 +15,7 @@ pub struct Rows {
     /// Rows in all.
     pub total: usize,
     file: File,
+    failure: Failure,
     reader: ParquetRecordBatchReader,
 }
 
@@ -24,11 +25,13 @@ impl Rows {
         let schema = schema.arrow();
         let at = |e: parquet::errors::ParquetError| Error::from(e).with("file", file);
         let chunks = file.chunks()?;
+        let failure = chunks.failure();
+        let at = |e: parquet::errors::ParquetError| failure.take().unwrap_or_else(|| at(e));
         let options = ArrowReaderOptions::new().with_schema(schema.clone());
         let builder = ParquetRecordBatchReaderBuilder::try_new_with_options(chunks, options).map_err(at)?;
         let total = usize::try_from(builder.metadata().file_metadata().num_rows()).unwrap_or(usize::MAX);
         let reader = builder.with_limit(limit).build().map_err(at)?;
-        Ok(Self { schema, total, file: file.clone(), reader })
+        Ok(Self { schema, total, file: file.clone(), failure, reader })
     }
 }
 
@@ -39,6 +42,6 @@ impl Iterator for Rows {
         let corrupt = |e: arrow::error::ArrowError| {
             Error::new(ErrorKind::Corrupt, format!("corrupt Parquet file: {e}")).with("file", &self.file).caused_by(e)
         };
-        self.reader.next().map(|batch| batch.map_err(corrupt))
+        self.reader.next().map(|batch| batch.map_err(|e| self.failure.take().unwrap_or_else(|| corrupt(e))))
     }
 }

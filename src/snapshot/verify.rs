@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::publish::ledger_totals;
 use super::{Snapshot, SnapshotManifest, digest};
-use crate::error::Result;
+use crate::error::{ErrorKind, Result};
 
 /// What verifying found.
 #[derive(Debug, Clone)]
@@ -33,6 +33,8 @@ pub fn verify(snapshot: &Snapshot) -> Result<Verified> {
         let file = snapshot.dir.file(&table.file);
         let sha256 = match file.sha256() {
             Ok(sha256) => sha256,
+            // What could not be asked for says nothing of the snapshot.
+            Err(error) if error.kind() == ErrorKind::Network && file.size()?.is_some() => return Err(error),
             Err(error) => {
                 found.problems.push(format!("{}: {}", table.file, error.message()));
                 continue;
@@ -54,6 +56,7 @@ pub fn verify(snapshot: &Snapshot) -> Result<Verified> {
                 }
                 recomputed.tables.push(super::SnapshotTable { rows_sha256, ..table.clone() });
             }
+            Err(error) if error.kind() == ErrorKind::Network => return Err(error),
             Err(error) => found.problems.push(format!("{}: {}", table.file, error.message())),
         }
     }

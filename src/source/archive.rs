@@ -1,6 +1,7 @@
 //! Tar archives as inputs: their members are read like the files of a directory. What an archive calls its members decides nothing about where
 //! they are unpacked to, and one with a member that points outside is not read at all.
 
+use std::collections::BTreeMap;
 use std::io::Read;
 use std::path::{Component, Path};
 use std::sync::atomic::Ordering;
@@ -18,7 +19,7 @@ const EXTENSIONS: [&str; 5] = [".tar", ".tar.gz", ".tgz", ".tar.zst", ".tzst"];
 const INSIDE: &str = "!/";
 
 /// The archive that an input is or names a member of, and the member, which may be a glob.
-pub(super) fn split(input: &str) -> Option<(&str, Option<&str>)> {
+pub fn split(input: &str) -> Option<(&str, Option<&str>)> {
     let is_archive = |name: &str| {
         let name = name.split(['?', '#']).next().unwrap_or(name).to_ascii_lowercase();
         EXTENSIONS.iter().any(|extension| name.ends_with(extension))
@@ -37,17 +38,19 @@ pub(super) fn unpack(
     found: &mut Found,
     expanded: &mut Expanded,
 ) -> Result<()> {
-    let wanted = member.map(Pattern::new).transpose();
-    let wanted = wanted.map_err(|e| {
+    // What is no glob can still be a name.
+    let wanted = member.map(|member| Pattern::new(member).or_else(|_no_glob| Pattern::new(&Pattern::escape(member))));
+    let wanted = wanted.transpose().map_err(|e| {
         Error::new(ErrorKind::Usage, format!("not a glob: {e}")).with("input", &archive.uri).caused_by(e)
     })?;
     let folder = tempfile::tempdir().map_err(|e| Error::io(std::env::temp_dir(), "make a folder", e))?;
+    let mut members = BTreeMap::new();
     let mut number = 0;
     each_file(
         archive,
         |name, content| {
             let is_wanted = match &wanted {
-                Some(pattern) => pattern.matches_with(name, GLOB),
+                Some(pattern) => member == Some(name) || pattern.matches_with(name, GLOB),
                 None => is_data(name) && !name.split('/').any(|part| part.starts_with('.')),
             };
             let uri = format!("{}{INSIDE}{name}", archive.uri);
@@ -58,11 +61,14 @@ pub(super) fn unpack(
             number += 1;
             let path = folder.path().join(number.to_string());
             let mut file = std::fs::File::create(&path).map_err(|e| Error::io(&path, "write", e))?;
-            let size = std::io::copy(content, &mut file).map_err(|e| damaged(archive, e))?;
+            let size = std::io::copy(content, &mut file).map_err(|e| match e.kind() {
+                std::io::ErrorKind::StorageFull => Error::io(&path, "write", e),
+                _ => damaged(archive, e),
+            })?;
             let location =
                 Location { uri: uri.clone(), file: File::Disk(path), size, revision: archive.revision.clone() };
             // A later member of one name takes the place of an earlier one, as when unpacking.
-            found.others.insert(uri, location);
+            members.insert(uri, location);
             Ok(())
         },
         &|_read| {},
@@ -73,6 +79,8 @@ pub(super) fn unpack(
             None => no_file(&archive.uri, "the archive holds no .jsonl, .ndjson, .json, .csv or .tsv file"),
         });
     }
+    // Of an archive that is refused nothing is given.
+    found.others.extend(members);
     expanded.unpacked.push(folder);
     Ok(())
 }

@@ -47,19 +47,33 @@ pub(super) struct Found {
 }
 
 fn expand_one(input: &str, found: &mut Found, expanded: &mut Expanded) -> Result<()> {
-    if let Some((archive, member)) = archive::split(input) {
-        for location in one_file(archive)? {
-            archive::unpack(&location, member, found, expanded)?;
-        }
-        return Ok(());
+    let Some((archive, member)) = archive::split(input) else {
+        return expand_plain(input, found, &mut expanded.passed_over, false);
+    };
+    let mut archives = Found::default();
+    expand_plain(archive, &mut archives, &mut expanded.passed_over, true)?;
+    let archives = archives.disk.into_values().chain(archives.others.into_values());
+    archives.into_iter().try_for_each(|location| archive::unpack(&location, member, found, expanded))
+}
+
+impl Expanded {
+    /// Adds the data in an archive that was fetched.
+    pub fn unpack(&mut self, archive: &Location, member: Option<&str>) -> Result<()> {
+        let mut found = Found::default();
+        archive::unpack(archive, member, &mut found, self)?;
+        self.locations.extend(found.others.into_values());
+        Ok(())
     }
+}
+
+/// Files by their names alone: what is in an archive is not looked at.
+fn expand_plain(input: &str, found: &mut Found, passed_over: &mut Vec<String>, is_archive: bool) -> Result<()> {
     if input.contains("://") && !input.starts_with("file://") {
-        return remote::expand(input, found, &mut expanded.passed_over, false);
+        return remote::expand(input, found, passed_over, is_archive);
     }
     let local = Folder::named(Path::new(input))?;
     let path = local.path().unwrap_or(Path::new(input));
     let Found { disk: found, .. } = found;
-    let passed_over = &mut expanded.passed_over;
     if path.is_dir() {
         let mut walk = Walk { found, passed_over, seen: BTreeSet::new(), files: 0 };
         walk.dir(path)?;
@@ -90,18 +104,6 @@ fn expand_one(input: &str, found: &mut Found, expanded: &mut Expanded) -> Result
         }
     }
     if any { Ok(()) } else { Err(no_file(input, "the glob matches nothing")) }
-}
-
-/// The file or files that an archive's name stands for.
-fn one_file(input: &str) -> Result<Vec<Location>> {
-    let (mut found, mut expanded) = (Found::default(), Expanded::default());
-    if input.contains("://") && !input.starts_with("file://") {
-        remote::expand(input, &mut found, &mut expanded.passed_over, true)?;
-    } else {
-        let local = Folder::named(Path::new(input))?;
-        add(local.path().unwrap_or(Path::new(input)), &mut found.disk)?;
-    }
-    Ok(found.disk.into_values().chain(found.others.into_values()).collect())
 }
 
 pub(super) fn no_file(input: &str, message: &str) -> Error {

@@ -12,6 +12,7 @@ mod rows;
 mod segment;
 
 pub(crate) use archive::each_file;
+pub use archive::split as split_archive;
 pub use expand::{Expanded, expand};
 pub(crate) use open::hex;
 pub use open::{Opened, open};

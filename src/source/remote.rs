@@ -30,6 +30,7 @@ pub(super) fn expand(input: &str, found: &mut Found, passed_over: &mut Vec<Strin
 }
 
 fn add(found: &mut Found, file: File, size: u64) {
+    // Two URLs of one name differ in what proves who asks, and in nothing else.
     let location = Location { uri: file.to_string(), file, size, revision: None };
     found.others.entry(location.uri.clone()).or_insert(location);
 }
@@ -49,12 +50,19 @@ fn bucket(input: &str, found: &mut Found, passed_over: &mut Vec<String>, is_arch
     // What stands before the first wildcard is listed, and each key held against the whole.
     let wildcard = input.find(['*', '?', '[']).unwrap_or(input.len());
     let listed = &input[..input[..wildcard].rfind('/').map_or(wildcard, |at| at + 1)];
-    let pattern = Pattern::new(&input[listed.len()..])
+    // What is no glob can still be a key.
+    let wanted = &input[listed.len()..];
+    let pattern = Pattern::new(wanted).or_else(|_no_glob| Pattern::new(&Pattern::escape(wanted)));
+    let pattern = pattern
         .map_err(|e| Error::new(ErrorKind::Usage, format!("not a glob: {e}")).with("input", input).caused_by(e))?;
-    let options = GLOB;
     let entries = Folder::named(Path::new(listed))?.files()?;
-    let matching: Vec<Entry> =
-        entries.into_iter().filter(|entry| pattern.matches_with(&entry.inside, options)).collect();
+    // A key may hold what globs are made of: one of this very name is meant alone.
+    let is_named = entries.iter().any(|entry| entry.inside == wanted);
+    let is_meant = |entry: &Entry| match is_named {
+        true => entry.inside == wanted,
+        false => pattern.matches_with(&entry.inside, GLOB),
+    };
+    let matching: Vec<Entry> = entries.into_iter().filter(is_meant).collect();
     if matching.is_empty() {
         return Err(no_file(input, "the glob matches nothing"));
     }

@@ -50,15 +50,16 @@ impl Bucket {
         }
         let key = Path::parse(key.trim_end_matches('/')).map_err(|e| wrong(format!("no key of an object: {e}")))?;
         let name = format!("{scheme}://{host}");
-        let mut opened = OPENED.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(bucket) = opened.get(&name) {
-            return Ok((Arc::clone(bucket), key));
+        let opened = || OPENED.get_or_init(Mutex::default).lock().unwrap_or_else(PoisonError::into_inner);
+        let known = opened().get(&name).cloned();
+        if let Some(bucket) = known {
+            return Ok((bucket, key));
         }
         let url = Url::parse(&name).map_err(|e| wrong(format!("not a URL: {e}")))?;
         let (store, in_vain) = open(&url)?;
         let bucket = Arc::new(Self { cache: Arc::new(Cache::new(Arc::clone(&store))), store, url, in_vain });
-        opened.insert(name, Arc::clone(&bucket));
-        Ok((bucket, key))
+        // Of two threads that open it at a time the first one's is kept.
+        Ok((Arc::clone(opened().entry(name).or_insert(bucket)), key))
     }
 
     /// `scheme://host`.
@@ -79,7 +80,11 @@ impl Bucket {
     pub(super) fn holds_something(&self, prefix: &Path) -> Result<bool> {
         let (store, prefix, name) = (self.store(), prefix.clone(), self.name().to_owned());
         wait(async move {
-            let first = store.list(Some(&prefix)).try_next().await;
+            let is_written = |meta: &ObjectMeta| {
+                let name = meta.location.filename().unwrap_or_default().to_owned();
+                futures::future::ready(!name.starts_with(super::TEMPORARY))
+            };
+            let first = store.list(Some(&prefix)).try_filter(is_written).try_next().await;
             first.map(|found| found.is_some()).map_err(|e| explain(format!("{name}/{prefix}"), "list", e))
         })
     }
@@ -113,8 +118,10 @@ fn open(url: &Url) -> Result<(Arc<dyn ObjectStore>, Option<String>)> {
 /// Where credentials of a place's bucket were looked for in vain.
 pub(super) fn looked_for_in_vain(place: &str) -> Option<String> {
     let opened = OPENED.get()?.lock().unwrap_or_else(PoisonError::into_inner);
-    let bucket = opened.values().find(|bucket| place.starts_with(bucket.name()))?;
-    bucket.in_vain.clone()
+    let is_in = |bucket: &&Arc<Bucket>| {
+        place.strip_prefix(bucket.name()).is_some_and(|inside| inside.is_empty() || inside.starts_with('/'))
+    };
+    opened.values().find(is_in)?.in_vain.clone()
 }
 
 /// An object in a bucket.
@@ -142,6 +149,12 @@ impl Object {
     /// The bucket that it is in.
     pub(crate) fn bucket(&self) -> &Arc<Bucket> {
         &self.bucket
+    }
+
+    /// What an engine's last reading of the bucket failed with, once.
+    pub(crate) fn failure(&self) -> Option<Error> {
+        let (key, source) = self.bucket.cache.failure()?;
+        Some(explain(format!("{}/{key}", self.bucket.name()), "read", source))
     }
 
     /// The size that a listing of this process told, of a file that never changes under its name.

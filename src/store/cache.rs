@@ -1,7 +1,7 @@
 //! What a query engine reads of a bucket, read once: a part of a lake and a table of a snapshot never change under their names, so sizes and
 //! ranges may be remembered. A pipeline asks for the same columns in one step after another.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,7 +11,7 @@ use futures::stream::{self, BoxStream};
 use futures::{StreamExt, TryStreamExt};
 use object_store::path::Path;
 use object_store::{
-    CopyOptions, GetOptions, GetRange, GetResult, GetResultPayload, ListResult, MultipartUpload, ObjectMeta,
+    CopyOptions, Error, GetOptions, GetRange, GetResult, GetResultPayload, ListResult, MultipartUpload, ObjectMeta,
     ObjectStore, ObjectStoreExt, PutMultipartOptions, PutOptions, PutPayload, PutResult, Result,
 };
 use tokio::sync::OnceCell;
@@ -27,11 +27,15 @@ pub(super) struct Cache {
     known: Mutex<HashMap<Path, ObjectMeta>>,
     kept: Mutex<Kept>,
     whole: Mutex<HashMap<Path, Arc<OnceCell<Bytes>>>>,
+    failed: Mutex<Option<(Path, Error)>>,
 }
 
 #[derive(Default)]
 struct Kept {
     ranges: HashMap<(Path, Range<u64>), Bytes>,
+    /// Objects that are kept whole.
+    whole: HashSet<Path>,
+    /// Bytes of both.
     bytes: u64,
 }
 
@@ -53,7 +57,27 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Cache {
     pub(super) fn new(inner: Arc<dyn ObjectStore>) -> Self {
-        Self { inner, known: Mutex::default(), kept: Mutex::default(), whole: Mutex::default() }
+        Self {
+            inner,
+            known: Mutex::default(),
+            kept: Mutex::default(),
+            whole: Mutex::default(),
+            failed: Mutex::default(),
+        }
+    }
+
+    /// What a reading failed with, once: engines hand errors on as texts.
+    pub(super) fn failure(&self) -> Option<(Path, Error)> {
+        lock(&self.failed).take()
+    }
+
+    /// The store's answer; of a failure a copy of its words is kept.
+    fn noted<T>(&self, location: &Path, answer: Result<T>) -> Result<T> {
+        answer.map_err(|e| {
+            let words = e.to_string();
+            *lock(&self.failed) = Some((location.clone(), e));
+            Error::Generic { store: "bucket", source: words.into() }
+        })
     }
 
     /// Remembers what a listing told.
@@ -90,11 +114,22 @@ impl Cache {
         }
     }
 
-    /// All of a small object, asked for once however many want it at a time. They are few and small beside what ranges may take.
+    /// All of a small object, asked for once however many want it at a time.
     async fn whole(&self, location: &Path) -> Result<Bytes> {
         let cell = Arc::clone(lock(&self.whole).entry(location.clone()).or_default());
         let fetched = cell.get_or_try_init(|| async { self.inner.get(location).await?.bytes().await });
-        fetched.await.cloned()
+        let bytes = fetched.await?.clone();
+        let size = bytes.len() as u64;
+        let mut kept = lock(&self.kept);
+        if !kept.whole.contains(location) {
+            if kept.bytes + size <= MOST {
+                kept.bytes += size;
+                kept.whole.insert(location.clone());
+            } else {
+                lock(&self.whole).remove(location);
+            }
+        }
+        Ok(bytes)
     }
 
     async fn ranges(&self, location: &Path, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
@@ -155,7 +190,8 @@ impl ObjectStore for Cache {
         if !never_changes(location) || !is_plain(&options) || options.range.is_none() && !options.head {
             return self.inner.get_opts(location, options).await;
         }
-        let meta = self.meta(location).await?;
+        let meta = self.meta(location).await;
+        let meta = self.noted(location, meta)?;
         let (range, bytes) = match options.range {
             Some(asked) if !options.head => {
                 let range = match asked {
@@ -163,8 +199,8 @@ impl ObjectStore for Cache {
                     GetRange::Offset(offset) => offset..meta.size,
                     GetRange::Suffix(count) => meta.size.saturating_sub(count)..meta.size,
                 };
-                let bytes = self.ranges(location, std::slice::from_ref(&range)).await?;
-                (range, bytes)
+                let bytes = self.ranges(location, std::slice::from_ref(&range)).await;
+                (range, self.noted(location, bytes)?)
             }
             _ => (0..meta.size, Vec::new()),
         };
@@ -173,10 +209,11 @@ impl ObjectStore for Cache {
     }
 
     async fn get_ranges(&self, location: &Path, ranges: &[Range<u64>]) -> Result<Vec<Bytes>> {
-        if never_changes(location) {
-            return self.ranges(location, ranges).await;
-        }
-        self.inner.get_ranges(location, ranges).await
+        let bytes = match never_changes(location) {
+            true => self.ranges(location, ranges).await,
+            false => self.inner.get_ranges(location, ranges).await,
+        };
+        self.noted(location, bytes)
     }
 
     fn delete_stream(&self, locations: BoxStream<'static, Result<Path>>) -> BoxStream<'static, Result<Path>> {

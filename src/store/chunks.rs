@@ -11,7 +11,7 @@ use parquet::errors::ParquetError;
 use parquet::file::reader::{ChunkReader, Length};
 
 use super::{Object, explain, wait};
-use crate::error::Result;
+use crate::error::{Error, Result};
 
 /// Bytes a block: most tables of results are one.
 const BLOCK: u64 = 8 << 20;
@@ -36,15 +36,38 @@ struct Blocks {
     object: Object,
     size: u64,
     kept: Mutex<VecDeque<(u64, Bytes)>>,
+    failed: Mutex<Option<Error>>,
+}
+
+/// What a reading failed with: the Parquet reader hands errors on as texts.
+#[derive(Debug)]
+pub struct Failure(Option<Arc<Blocks>>);
+
+impl Failure {
+    /// The error, once.
+    pub fn take(&self) -> Option<Error> {
+        self.0.as_ref()?.failed.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
 }
 
 impl Chunks {
+    /// Where to look when a reader of these fails.
+    pub fn failure(&self) -> Failure {
+        match &self.place {
+            Place::Disk(_) => Failure(None),
+            Place::Object(blocks) => Failure(Some(Arc::clone(blocks))),
+        }
+    }
+
     pub(super) fn of_disk(file: std::fs::File, size: u64) -> Self {
         Self { size, place: Place::Disk(file) }
     }
 
     pub(super) fn of_object(object: Object, size: u64) -> Self {
-        Self { size, place: Place::Object(Arc::new(Blocks { object, size, kept: Mutex::default() })) }
+        Self {
+            size,
+            place: Place::Object(Arc::new(Blocks { object, size, kept: Mutex::default(), failed: Mutex::default() })),
+        }
     }
 }
 
@@ -68,14 +91,17 @@ impl ChunkReader for Chunks {
         match &self.place {
             Place::Disk(file) => file.get_bytes(start, length),
             Place::Object(blocks) => {
-                let mut bytes = blocks.at(start, length).map_err(external)?;
+                let at = |start, length| {
+                    blocks.at(start, length).map_err(|e| ParquetError::External(blocks.noted(e).into()))
+                };
+                let mut bytes = at(start, length)?;
                 if bytes.len() == length {
                     return Ok(bytes);
                 }
                 let mut whole = BytesMut::with_capacity(length);
                 while whole.len() < length && !bytes.is_empty() {
                     whole.extend_from_slice(&bytes);
-                    bytes = blocks.at(start + whole.len() as u64, length - whole.len()).map_err(external)?;
+                    bytes = at(start + whole.len() as u64, length - whole.len())?;
                 }
                 if whole.len() < length {
                     return Err(ParquetError::EOF(format!("{} bytes at {start} where {length} are due", whole.len())));
@@ -86,11 +112,14 @@ impl ChunkReader for Chunks {
     }
 }
 
-fn external(error: crate::error::Error) -> ParquetError {
-    ParquetError::External(Box::new(error))
-}
-
 impl Blocks {
+    /// Keeps an error for who asks afterwards; gives its words.
+    fn noted(&self, error: Error) -> String {
+        let words = error.message().to_owned();
+        *self.failed.lock().unwrap_or_else(PoisonError::into_inner) = Some(error);
+        words
+    }
+
     /// Up to `most` bytes from `start` on, fewer at the end of a block, none at the end of the file.
     fn at(&self, start: u64, most: usize) -> Result<Bytes> {
         if start >= self.size {
@@ -126,7 +155,8 @@ struct From {
 
 impl Read for From {
     fn read(&mut self, buffer: &mut [u8]) -> std::io::Result<usize> {
-        let bytes = self.blocks.at(self.at, buffer.len()).map_err(std::io::Error::other)?;
+        let bytes = self.blocks.at(self.at, buffer.len());
+        let bytes = bytes.map_err(|e| std::io::Error::other(self.blocks.noted(e)))?;
         buffer[..bytes.len()].copy_from_slice(&bytes);
         self.at += bytes.len() as u64;
         Ok(bytes.len())

@@ -48,6 +48,13 @@ pub(super) fn open(url: &Url) -> Result<Opened> {
     }
 }
 
+/// The variables whose names begin so and that are not empty.
+fn variables(prefix: &str) -> impl Iterator<Item = (String, String)> {
+    let all =
+        std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    all.filter(move |(name, value)| name.starts_with(prefix) && !value.is_empty())
+}
+
 type Variable<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
 fn is_on(variable: Variable<'_>, name: &str) -> bool {
@@ -56,11 +63,17 @@ fn is_on(variable: Variable<'_>, name: &str) -> bool {
 
 fn s3(url: &Url, variable: Variable<'_>) -> Result<Opened> {
     let mut in_vain = None;
-    let mut builder = AmazonS3Builder::from_env();
+    let mut builder = AmazonS3Builder::new();
     let has = |names: &[&str]| names.iter().all(|name| variable(name).is_some());
     let is_anonymous = is_on(variable, "AWS_SKIP_SIGNATURE");
     let of_variables = has(&["AWS_ACCESS_KEY_ID"]) || has(&["AWS_SECRET_ACCESS_KEY"]);
     let profile = Profile::read(variable)?;
+    // A session's token goes with the keys that it was given with. What was left empty was not given.
+    for (name, value) in variables("AWS_").filter(|(name, _)| of_variables || name != "AWS_SESSION_TOKEN") {
+        if let Ok(key) = name.to_ascii_lowercase().parse() {
+            builder = builder.with_config(key, value);
+        }
+    }
     let of_service = has(&["AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_ROLE_ARN"])
         || has(&["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"])
         || has(&["AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"]);
@@ -88,7 +101,8 @@ fn s3(url: &Url, variable: Variable<'_>) -> Result<Opened> {
                 let mut looked_at = vec![
                     "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY".to_owned(),
                     "AWS_WEB_IDENTITY_TOKEN_FILE with AWS_ROLE_ARN".to_owned(),
-                    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI or _FULL_URI".to_owned(),
+                    "AWS_CONTAINER_CREDENTIALS_RELATIVE_URI, or _FULL_URI with AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"
+                        .to_owned(),
                 ];
                 looked_at.extend(profile.looked_at.iter().cloned());
                 let is_forbidden = is_on(variable, "AWS_EC2_METADATA_DISABLED");
@@ -138,7 +152,13 @@ fn gcs(url: &Url, variable: Variable<'_>) -> Result<Opened> {
             e.hint("set GOOGLE_APPLICATION_CREDENTIALS to a file of credentials, or run `gcloud auth application-default login`; of a public bucket GOOGLE_SKIP_SIGNATURE=true")
         })?);
     }
-    let built = GoogleCloudStorageBuilder::from_env()
+    let mut builder = GoogleCloudStorageBuilder::new();
+    for (name, value) in variables("GOOGLE_").chain(variables("SERVICE_ACCOUNT")) {
+        if let Ok(key) = name.to_ascii_lowercase().parse() {
+            builder = builder.with_config(key, value);
+        }
+    }
+    let built = builder
         .with_url(format!("{url}/"))
         .with_client_options(options())
         .with_retry(retry())
@@ -149,6 +169,13 @@ fn gcs(url: &Url, variable: Variable<'_>) -> Result<Opened> {
 
 fn azure(url: &Url, variable: Variable<'_>) -> Result<Opened> {
     let mut in_vain = None;
+    let has_account = !url.username().is_empty()
+        || ["AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_USE_EMULATOR"].iter().any(|name| variable(name).is_some());
+    if !has_account {
+        return Err(Error::new(ErrorKind::Usage, "the URL names a container, and no account")
+            .with("url", url)
+            .hint("set AZURE_STORAGE_ACCOUNT_NAME, or write abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/PREFIX"));
+    }
     let given = [
         "AZURE_STORAGE_ACCOUNT_KEY",
         "AZURE_STORAGE_ACCESS_KEY",
@@ -159,24 +186,26 @@ fn azure(url: &Url, variable: Variable<'_>) -> Result<Opened> {
         "AZURE_CLIENT_SECRET",
         "AZURE_FEDERATED_TOKEN_FILE",
         "IDENTITY_ENDPOINT",
+        "AZURE_MSI_ENDPOINT",
     ];
     let switches = ["AZURE_SKIP_SIGNATURE", "AZURE_USE_AZURE_CLI", "AZURE_STORAGE_USE_EMULATOR"];
     let is_given = given.iter().any(|name| variable(name).is_some());
     if !is_given && !switches.iter().any(|name| is_on(variable, name)) {
         let looked_at = given.iter().chain(&switches).map(|name| (*name).to_owned()).collect();
-        let host = variable("AZURE_POD_IDENTITY_AUTHORITY_HOST");
-        in_vain = Some(require_metadata(url, host, false, looked_at).map_err(|e| {
+        in_vain = Some(require_metadata(url, None, false, looked_at).map_err(|e| {
             e.hint("set AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY, or AZURE_USE_AZURE_CLI=true after `az login`; of a public container AZURE_SKIP_SIGNATURE=true")
         })?);
     }
-    let has_account = !url.username().is_empty()
-        || ["AZURE_STORAGE_ACCOUNT_NAME", "AZURE_STORAGE_USE_EMULATOR"].iter().any(|name| variable(name).is_some());
-    if !has_account {
-        return Err(Error::new(ErrorKind::Usage, "the URL names a container, and no account")
-            .with("url", url)
-            .hint("set AZURE_STORAGE_ACCOUNT_NAME, or write abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/PREFIX"));
+    let mut builder = MicrosoftAzureBuilder::new();
+    for (name, value) in variables("AZURE_") {
+        if let Ok(key) = name.to_ascii_lowercase().parse() {
+            builder = builder.with_config(key, value);
+        }
     }
-    let built = MicrosoftAzureBuilder::from_env()
+    if let Some(endpoint) = variable("IDENTITY_ENDPOINT").and_then(|value| value.into_string().ok()) {
+        builder = builder.with_msi_endpoint(endpoint);
+    }
+    let built = builder
         .with_url(format!("{url}/"))
         .with_client_options(options())
         .with_retry(retry())

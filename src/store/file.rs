@@ -111,6 +111,20 @@ impl File {
         }
     }
 
+    /// When it was last written, where the system says so and it is there.
+    pub fn modified(&self) -> Result<Option<std::time::SystemTime>> {
+        match self {
+            Self::Disk(path) => Ok(std::fs::metadata(path).and_then(|metadata| metadata.modified()).ok()),
+            Self::Object(object) => Ok(object.head()?.map(|meta| meta.last_modified.into())),
+            Self::Web(_) => Ok(None),
+        }
+    }
+
+    /// Whether its stamp tells one content from another of the same size.
+    pub fn is_told_apart(&self) -> bool {
+        !matches!(self, Self::Web(web) if web.tag.is_none())
+    }
+
     fn absent(&self) -> Error {
         Error::io(self.to_string(), "read", std::io::ErrorKind::NotFound.into())
     }

@@ -149,6 +149,12 @@ impl Folder {
     }
 }
 
+/// Whether a text is the name of a file in a folder, and of none elsewhere. Names that are read from a manifest are held against it: a lake or a
+/// snapshot may be a stranger's.
+pub(crate) fn is_name(text: &str) -> bool {
+    !text.is_empty() && text != "." && text != ".." && !text.contains(['/', '\\', ':', '\0'])
+}
+
 fn below(prefix: &Key, inside: &str) -> Key {
     inside.split('/').filter(|name| !name.is_empty()).fold(prefix.clone(), |key, name| key.join(name))
 }

@@ -19,8 +19,10 @@ mod upload;
 mod web;
 
 pub use bucket::{Bucket, Object};
+pub use chunks::{Chunks, Failure};
 pub(crate) use errors::explain;
 pub use file::{File, Stamp, Version, Written};
+pub(crate) use folder::is_name;
 pub use folder::{Entry, Folder};
 pub(crate) use folder::{TEMPORARY, copy_atomically, parent, sync_dir, write_atomically};
 pub use redact::redact;
@@ -28,7 +30,7 @@ pub(crate) use runtime::wait;
 pub(crate) use scratch::{cache_dir, scratch};
 pub(crate) use upload::upload_all;
 pub use web::Web;
-pub(crate) use web::client;
+pub(crate) use web::{client, client_without_redirects};
 
 /// Schemes of URLs that are places in a bucket.
 pub const BUCKET_SCHEMES: [&str; 7] = ["s3", "s3a", "gs", "az", "azure", "abfs", "abfss"];

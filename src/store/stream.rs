@@ -87,16 +87,24 @@ pub(super) fn changed(place: &str) -> Error {
 
 /// A reader of a remote file.
 pub(super) struct Stream {
-    pieces: Receiver<Result<Bytes>>,
+    pieces: Receiver<Result<Piece>>,
     ready: Bytes,
+    is_ended: bool,
+}
+
+/// What comes of a file: some bytes, or its end, which is told so that work that breaks off is not taken for it.
+enum Piece {
+    Bytes(Bytes),
+    End,
 }
 
 impl Read for Stream {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        while self.ready.is_empty() {
-            match self.pieces.blocking_recv() {
-                Some(piece) => self.ready = piece.map_err(io::Error::other)?,
-                None => return Ok(0),
+        while self.ready.is_empty() && !self.is_ended {
+            match self.pieces.blocking_recv().transpose().map_err(io::Error::other)? {
+                Some(Piece::Bytes(bytes)) => self.ready = bytes,
+                Some(Piece::End) => self.is_ended = true,
+                None => return Err(io::Error::other("the reading broke off")),
             }
         }
         let count = buffer.len().min(self.ready.len());
@@ -109,16 +117,15 @@ impl Read for Stream {
 pub(super) fn open(remote: impl Remote + Sync) -> Result<Stream> {
     let (sender, pieces) = channel(AHEAD);
     runtime::spawn(async move {
-        if let Err(error) = follow(&remote, &sender).await {
-            // A reader that went away does not ask any more.
-            let _heard = sender.send(Err(error)).await;
-        }
+        let ended = follow(&remote, &sender).await.map(|()| Piece::End);
+        // A reader that went away does not ask any more.
+        let _heard = sender.send(ended).await;
     })?;
-    Ok(Stream { pieces, ready: Bytes::new() })
+    Ok(Stream { pieces, ready: Bytes::new(), is_ended: false })
 }
 
-/// Sends every piece in order, opening the file again where it was cut.
-async fn follow(remote: &(impl Remote + Sync), sender: &Sender<Result<Bytes>>) -> Result<()> {
+/// Sends all bytes in order, opening the file again where it was cut.
+async fn follow(remote: &(impl Remote + Sync), sender: &Sender<Result<Piece>>) -> Result<()> {
     let mut at = Position::default();
     let mut pauses = Pauses::default();
     loop {
@@ -165,7 +172,7 @@ struct Position {
     size: Option<u64>,
 }
 
-async fn run(remote: &(impl Remote + Sync), sender: &Sender<Result<Bytes>>, at: &mut Position) -> Result<(), Failed> {
+async fn run(remote: &(impl Remote + Sync), sender: &Sender<Result<Piece>>, at: &mut Position) -> Result<(), Failed> {
     let mut begun = remote.begin(at.offset, at.tag.clone()).await?;
     if at.offset > 0 && (begun.tag != at.tag || begun.size != at.size) {
         return Err(Failed::Finally(changed(&remote.place())));
@@ -181,7 +188,7 @@ async fn run(remote: &(impl Remote + Sync), sender: &Sender<Result<Bytes>>, at: 
         let Some(piece) = piece else { break };
         let piece = piece?;
         at.offset += piece.len() as u64;
-        if sender.send(Ok(piece)).await.is_err() {
+        if sender.send(Ok(Piece::Bytes(piece))).await.is_err() {
             return Ok(());
         }
     }

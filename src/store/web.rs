@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use futures::{StreamExt, TryStreamExt};
-use reqwest::header::{CONTENT_LENGTH, ETAG, IF_MATCH, LAST_MODIFIED, RANGE, RETRY_AFTER};
+use reqwest::header::{CONTENT_LENGTH, CONTENT_RANGE, ETAG, IF_MATCH, LAST_MODIFIED, RANGE, RETRY_AFTER};
 use reqwest::{Client, Method, Response, StatusCode};
 use url::Url;
 
@@ -33,15 +33,30 @@ const CONNECT: Duration = Duration::from_secs(10);
 /// Bytes of an answer that are looked at for an explanation.
 const EXPLANATION: usize = 4096;
 
+/// A server from which nothing comes for so long is taken for gone.
+const SILENCE: Duration = Duration::from_secs(60);
+
 static CLIENT: OnceLock<reqwest::Result<Client>> = OnceLock::new();
+static CLIENT_WITHOUT_REDIRECTS: OnceLock<reqwest::Result<Client>> = OnceLock::new();
 
 /// The client of the web.
 pub(crate) fn client() -> Result<&'static Client> {
-    let built = CLIENT.get_or_init(|| {
-        let agent = concat!("scorelake/", env!("CARGO_PKG_VERSION"));
-        Client::builder().user_agent(agent).connect_timeout(CONNECT).build()
-    });
-    built.as_ref().map_err(|e| Error::new(ErrorKind::Network, format!("no client for the web: {e}")))
+    built(CLIENT.get_or_init(|| builder().build()))
+}
+
+/// The same that shows where it is sent on to instead of going there.
+pub(crate) fn client_without_redirects() -> Result<&'static Client> {
+    let built = CLIENT_WITHOUT_REDIRECTS.get_or_init(|| builder().redirect(reqwest::redirect::Policy::none()).build());
+    self::built(built)
+}
+
+fn builder() -> reqwest::ClientBuilder {
+    let agent = concat!("scorelake/", env!("CARGO_PKG_VERSION"));
+    Client::builder().user_agent(agent).connect_timeout(CONNECT).read_timeout(SILENCE)
+}
+
+fn built(client: &'static reqwest::Result<Client>) -> Result<&'static Client> {
+    client.as_ref().map_err(|e| Error::new(ErrorKind::Network, format!("no client for the web: {e}")))
 }
 
 impl Web {
@@ -54,10 +69,11 @@ impl Web {
         wait(async move {
             let mut pauses = Pauses::default();
             loop {
-                // Some servers, and every signed URL, answer GET alone.
+                // Some servers, and every signed URL, answer GET alone; some tell the size with it alone.
                 let answer = match ask(client, &url, Method::HEAD, 0, None).await {
-                    Ok(answer) => Ok(answer),
-                    Err(_refused) => ask(client, &url, Method::GET, 0, None).await,
+                    Ok(answer) if length(&answer).is_some() => Ok(answer),
+                    Err(failed @ Failed::ForNow { .. }) => Err(failed),
+                    _ => ask(client, &url, Method::GET, 0, None).await,
                 };
                 match answer {
                     Ok(answer) => return Ok(Self { size: length(&answer), tag: tag(&answer), url }),
@@ -86,6 +102,12 @@ impl Remote for Web {
             let answer = ask(client, &web.url, Method::GET, offset, tag.as_deref()).await?;
             let place = web.to_string();
             let is_part = answer.status() == StatusCode::PARTIAL_CONTENT;
+            let range = answer.headers().get(CONTENT_RANGE).and_then(|range| range.to_str().ok());
+            if is_part && !range.is_some_and(|range| range.starts_with(&format!("bytes {offset}-"))) {
+                let error =
+                    Error::new(ErrorKind::Network, "the server gives another part of the file than was asked for");
+                return Err(Failed::Finally(error.with("url", place).hint("download it and give its path")));
+            }
             let found = self::tag(&answer);
             let size = if is_part { web.size } else { length(&answer) };
             if found != web.tag || size.zip(web.size).is_some_and(|(found, known)| found != known) {

@@ -234,10 +234,11 @@ fn g03_kills() {
 fn killed_at(s3: &S3, mut command: Command, end: &str) {
     let end = end.to_owned();
     s3.fail(move |request, _| {
-        if is_put(request, &end) {
+        // Long after the kill, and never to the server.
+        is_put(request, &end).then(|| {
             std::thread::sleep(Duration::from_secs(30));
-        }
-        None
+            Reply::Whole(503, Vec::new(), Vec::new())
+        })
     });
     let mut child = command.spawn().unwrap();
     let start = Instant::now();
@@ -265,8 +266,17 @@ fn stores_without_conditions_are_refused() {
         let heedless = is_conditional(request) && before > 0;
         heedless.then(|| Reply::Whole(200, vec![("ETag".into(), "\"x\"".into())], Vec::new()))
     });
-    let ran = s3.run(&work, &["run", QWEN, &file]).expect(1);
-    assert!(ran.stderr.contains("takes no notice of conditions"), "{}", ran.stderr);
+    // Each time: nothing of a lake is left by which the next run would take it for one.
+    for _ in 0..2 {
+        let ran = s3.run(&work, &["run", QWEN, &file]).expect(1);
+        assert!(ran.stderr.contains("takes no notice of conditions"), "{}", ran.stderr);
+    }
+    s3.fail(|request, before| {
+        let heedless = request.header("if-match").is_some() && before > 2;
+        heedless.then(|| Reply::Whole(200, vec![("ETag".into(), "\"x\"".into())], Vec::new()))
+    });
+    s3.run(&work, &["run", QWEN, &file]).expect(1);
+    assert_eq!(tree(&s3.kept("lake")).len(), 0);
 }
 
 /// To a bucket and back: every file the same; not over another lake.
@@ -348,12 +358,10 @@ fn e14_credentials() {
         (&["ingest", QWEN, "s3://bucket/x.jsonl"][..], "AWS_ACCESS_KEY_ID"),
         (&["--lake", "s3://bucket/lake", "ingest", QWEN, &file], "credentials (no such file)"),
         (&["ingest", QWEN, "gs://bucket/x.jsonl"], "GOOGLE_APPLICATION_CREDENTIALS"),
-        (&["ingest", QWEN, "az://bucket/x.jsonl"], "AZURE_STORAGE_ACCOUNT_KEY"),
     ] {
         let mut command = bare(args);
         // An address that answers nobody, as on a machine that is in no cloud.
         command.env("AWS_METADATA_ENDPOINT", "http://127.0.0.1:9").env("GCE_METADATA_HOST", "127.0.0.1:9");
-        command.env("AZURE_POD_IDENTITY_AUTHORITY_HOST", "http://127.0.0.1:9");
         let start = Instant::now();
         let ran = ran(command);
         assert!(start.elapsed() < Duration::from_secs(5), "{args:?}: {:?}", start.elapsed());
@@ -384,12 +392,8 @@ fn e14_credentials() {
     wrong.env("AWS_ACCESS_KEY_ID", "AKIDTEST").env("AWS_SECRET_ACCESS_KEY", "another-secret");
     let ran = ran(wrong).expect(1);
     assert!(ran.stderr.contains("the store refuses") && !ran.stderr.contains("another-secret"), "{}", ran.stderr);
-    let nothing = s3.run(&work, &["--lake", "s3://nobucket/lake", "show", QWEN]);
-    assert!(
-        nothing.code == 1 && nothing.stderr.contains("no lake here") || nothing.stderr.contains("no such bucket"),
-        "{}",
-        nothing.stderr
-    );
+    let nothing = s3.run(&work, &["--lake", "s3://nobucket/lake", "show", QWEN]).expect(1);
+    assert!(["no lake here", "no such bucket"].iter().any(|told| nothing.stderr.contains(told)), "{}", nothing.stderr);
     for lake in ["s3://", "s3://bucket/../x", "ftp://x/y", "https://x/y", "hf://datasets/o/n"] {
         let ran = s3.run(&work, &["--lake", lake, "show", QWEN]).expect(2);
         assert!(ran.stderr.contains("s3://BUCKET/PREFIX"), "{lake}: {}", ran.stderr);

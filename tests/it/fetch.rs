@@ -381,7 +381,7 @@ fn archives_of_github() {
         ("R-30ded2b/README.md", &other),
     ]));
     let hub = Hub::start(move |_, path, _| match path {
-        "/O/R/archive/30ded2b.tar.gz" | "/O/R/archive/1111111.tar.gz" => {
+        "/O/R/archive/30ded2b.tar.gz" | "/O/R/archive/1111111111111111111111111111111111111111.tar.gz" => {
             Reply::Whole(302, vec![("Location".into(), "{endpoint}/codeload".into())], Vec::new())
         }
         "/codeload" => Reply::Whole(200, Vec::new(), packed.clone()),
@@ -414,7 +414,8 @@ fn archives_of_github() {
     assert_eq!(kept.len(), 2, "the file and the word that it is whole: {kept:?}");
     let missing = run(&hub.endpoint, &["--revision", "main"], false).expect(1);
     assert!(missing.stderr.contains("the server says: Not Found"), "{}", missing.stderr);
-    let other = run(&hub.endpoint, &["--revision", "1111111"], false).expect(1);
+    let full = "1111111111111111111111111111111111111111";
+    let other = run(&hub.endpoint, &["--revision", full], false).expect(1);
     assert!(other.stderr.contains("of another commit than was asked for"), "{}", other.stderr);
     work.write("assets/data/files.csv", files(&sha256(b"another")));
     let wrong = run(&hub.endpoint, &[], false).expect(1);

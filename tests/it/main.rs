@@ -66,6 +66,8 @@ mod second_opinion;
 mod snapshots;
 /// Intervals, tests and ranks against independent values, and what they promise.
 mod statistics;
+/// Faults that were found once in stores, inputs from elsewhere and publishing.
+mod stores;
 /// Q5: what the strict reading makes of a reply, rule by rule, worked out by hand.
 mod strict;
 /// Made data: the same bytes for the same seed, and the samples.

@@ -76,7 +76,19 @@ fn to_a_folder_and_a_bucket() {
     // Nothing else is written over, and a snapshot that was changed is not published.
     work.write("thesis/chapter.txt", "do not touch");
     let ran = work.run(&["publish", QWEN, "thesis"]).expect(2);
-    assert!(ran.stderr.contains("not empty"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("`chapter.txt`, which is of no publication"), "{}", ran.stderr);
+    work.write("out/notes.txt", "mine");
+    let ran = work.run(&["publish", QWEN, "out"]).expect(2);
+    assert!(ran.stderr.contains("`notes.txt`, which is of no publication"), "{}", ran.stderr);
+    std::fs::remove_file(work.path("out/notes.txt")).unwrap();
+    // Not into a snapshot of the lake; but into what a publishing left that was cut short.
+    let ran = work.run(&["publish", QWEN, &format!("lake/snapshots/{QWEN}/{strict}")]).expect(2);
+    assert!(ran.stderr.contains("a snapshot of a lake"), "{}", ran.stderr);
+    work.run(&["snapshot", "verify"]).expect(0);
+    std::fs::remove_file(work.path("out/manifest.json")).unwrap();
+    std::fs::remove_file(work.path("out/README.md")).unwrap();
+    work.run(&["publish", QWEN, "out"]).expect(0);
+    check(&work, &tree(&work.path("out")));
     let id = work.latest("official");
     if let Some(s3) = S3::start() {
         let lake = work.path("lake");

@@ -15,6 +15,7 @@ use super::util::{Ran, Workdir};
 pub(crate) const SECRET: &str = "a-secret-that-nobody-may-see";
 const KEY: &str = "AKIDTEST";
 
+type Lost = dyn Fn(&Request, usize) -> bool + Send + Sync;
 type Fault = dyn Fn(&Request, usize) -> Option<Reply> + Send + Sync;
 
 /// The server, its data in a folder of the test, and the gate.
@@ -23,6 +24,7 @@ pub(crate) struct S3 {
     root: tempfile::TempDir,
     gate: Server,
     fault: Arc<Mutex<Option<Arc<Fault>>>>,
+    lost: Arc<Mutex<Option<Arc<Lost>>>>,
 }
 
 impl Drop for S3 {
@@ -49,16 +51,22 @@ impl S3 {
             .spawn()
             .unwrap();
         let fault: Arc<Mutex<Option<Arc<Fault>>>> = Arc::default();
-        let (faults, one_at_a_time) = (Arc::clone(&fault), Mutex::new(()));
+        let lost: Arc<Mutex<Option<Arc<Lost>>>> = Arc::default();
+        let (faults, losses, one_at_a_time) = (Arc::clone(&fault), Arc::clone(&lost), Mutex::new(()));
         let gate = Server::start(move |request, before| {
             let fault = faults.lock().unwrap().clone();
             if let Some(reply) = fault.and_then(|fault| fault(request, before)) {
                 return reply;
             }
             let _held: Option<MutexGuard<'_, ()>> = (request.method == "PUT").then(|| one_at_a_time.lock().unwrap());
-            Reply::Raw(forward(request, port))
+            let answer = forward(request, port);
+            let loss = losses.lock().unwrap().clone();
+            match loss.is_some_and(|loss| loss(request, before)) {
+                true => Reply::Whole(500, Vec::new(), Vec::new()),
+                false => Reply::Raw(answer),
+            }
         });
-        let s3 = Self { child, root, gate, fault };
+        let s3 = Self { child, root, gate, fault, lost };
         let start = Instant::now();
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
             assert!(start.elapsed() < Duration::from_secs(20), "the S3 server does not start");
@@ -75,6 +83,12 @@ impl S3 {
     /// What the gate answers instead of the server.
     pub(crate) fn fail(&self, fault: impl Fn(&Request, usize) -> Option<Reply> + Send + Sync + 'static) {
         *self.fault.lock().unwrap() = Some(Arc::new(fault));
+        self.gate.forget();
+    }
+
+    /// Requests that the server does as it is asked, and whose answers are lost.
+    pub(crate) fn lose(&self, lost: impl Fn(&Request, usize) -> bool + Send + Sync + 'static) {
+        *self.lost.lock().unwrap() = Some(Arc::new(lost));
         self.gate.forget();
     }
 

@@ -73,8 +73,9 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
 
 /// Expands inputs of which some are files of the hub: those are fetched, all others are as `source::expand` has them.
 pub(super) fn expand(session: &Session, inputs: &[String]) -> Result<Expanded> {
+    let archive = |input: &str| source::split_archive(input).map_or(input, |(archive, _)| archive).to_owned();
     let (urls, others): (Vec<&String>, Vec<&String>) =
-        inputs.iter().partition(|input| RemoteFile::of_url(input).is_some());
+        inputs.iter().partition(|input| RemoteFile::of_url(&archive(input)).is_some());
     let others: Vec<String> = others.into_iter().cloned().collect();
     let mut expanded = source::expand(&others);
     if urls.is_empty() {
@@ -82,15 +83,25 @@ pub(super) fn expand(session: &Session, inputs: &[String]) -> Result<Expanded> {
     }
     let hub = Hub::new(Environment::of_process())?;
     for url in urls {
-        let Some(file) = RemoteFile::of_url(url) else { continue };
-        match file.and_then(|file| Ok((fetch(session, &hub, &file)?, file))) {
-            Ok((fetched, file)) => expanded.locations.push(Location {
+        let Some(file) = RemoteFile::of_url(&archive(url)) else { continue };
+        let added = file.and_then(|file| {
+            let fetched = fetch(session, &hub, &file)?;
+            let location = Location {
                 uri: file.uri(),
                 file: File::Disk(fetched.path),
                 size: fetched.bytes,
                 revision: Some(fetched.commit),
-            }),
-            Err(error) => expanded.failed.push((url.clone(), error)),
+            };
+            match source::split_archive(url) {
+                Some((_, member)) => expanded.unpack(&location, member),
+                None => {
+                    expanded.locations.push(location);
+                    Ok(())
+                }
+            }
+        });
+        if let Err(error) = added {
+            expanded.failed.push((url.clone(), error));
         }
     }
     expanded.locations.sort_by(|a, b| a.uri.cmp(&b.uri));

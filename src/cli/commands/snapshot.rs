@@ -138,6 +138,7 @@ fn verify(session: &Session, target: Option<&str>) -> Result<Outcome> {
         let name = folder.name();
         let (tables, count, found) = match Snapshot::open(folder).and_then(|snapshot| snapshot::verify(&snapshot)) {
             Ok(verified) => (Cell::Count(verified.tables as u64), Cell::Count(verified.rows), verified.problems),
+            Err(error) if error.kind() == ErrorKind::Network => return Err(error),
             Err(error) => (Cell::Empty, Cell::Empty, vec![format!("manifest.json: {}", error.message())]),
         };
         problems += found.len();
