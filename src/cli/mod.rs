@@ -37,7 +37,8 @@ struct Cli {
 /// Options of every command.
 #[derive(Debug, clap::Args)]
 struct Globals {
-    /// Folder of the lake, or its place in a bucket: s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX.
+    /// Folder of the lake, or its place in a bucket: s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX
+    /// or abfss://CONTAINER@ACCOUNT.dfs.core.windows.net/PREFIX.
     #[arg(long, global = true, env = "SCORELAKE_LAKE", default_value = "lake", value_name = "DIR|URL")]
     lake: PathBuf,
     /// How tables are written.
@@ -77,7 +78,7 @@ enum Switch {
 enum Command {
     /// List the built-in datasets.
     Datasets(datasets::Args),
-    /// Fetch a dataset's files from the Hugging Face hub, at the pinned commit, into the hub's cache.
+    /// Fetch a dataset's files from the Hugging Face hub or GitHub, at the pinned commit.
     Fetch(fetch::Args),
     /// Read files into the lake.
     Ingest(ingest::Args),

@@ -237,9 +237,9 @@ impl Hub {
             HFError::Io(_) => {
                 Error::new(ErrorKind::Io, format!("the cache cannot be written: {error}")).with("cache", cache)
             }
-            other => {
-                Error::new(ErrorKind::Network, format!("the hub cannot be read: {other}")).with("attempts", attempt)
-            }
+            other => Error::new(ErrorKind::Network, format!("the hub cannot be read: {}", innermost(other)))
+                .with("attempts", attempt)
+                .hint("check the network; HF_ENDPOINT names another hub, and a file in the cache needs none"),
         };
         described
             .with("file", &file.file)
@@ -248,6 +248,15 @@ impl Hub {
             .with("endpoint", &environment.endpoint)
             .caused_by(error)
     }
+}
+
+/// The cause of a failed request; what stands around it repeats the address.
+pub(crate) fn innermost(error: &HFError) -> String {
+    let mut cause: &dyn std::error::Error = error;
+    while let Some(inner) = cause.source() {
+        cause = inner;
+    }
+    cause.to_string()
 }
 
 /// The folder of the cache under which a file stands is named by the commit.

@@ -7,8 +7,8 @@ mod resume;
 
 pub use environment::{Environment, Token};
 pub use github::fetch_archive;
-pub(crate) use hub::client;
 pub use hub::{Fetched, Hub, Progress};
+pub(crate) use hub::{client, innermost};
 
 use serde::Deserialize;
 
@@ -57,6 +57,9 @@ impl RemoteFile {
         let [owner, name, file] = parts.as_slice() else { return Some(Err(half(url))) };
         let (name, revision) = name.split_once('@').unwrap_or((name, "main"));
         // A path that leaves the repository is none of it.
+        if file.contains(['*', '?', '[']) {
+            return Some(Err(half(url).hint("the hub has no globs: name each file")));
+        }
         let is_inside = file.split('/').all(|part| !part.is_empty() && part != "." && part != "..");
         if owner.is_empty() || name.is_empty() || revision.is_empty() || !is_inside {
             return Some(Err(half(url)));

@@ -182,17 +182,26 @@ fn without(lake: &Lake, before: &Manifest, names: &[String]) -> Result<(Manifest
 
 fn is_named(source: &SourceEntry, name: &str) -> bool {
     const SHORTEST_KEY: usize = 8;
-    let is_place = |uri: &String| uri == name || uri.ends_with(name) && uri[..uri.len() - name.len()].ends_with('/');
+    let is_place = |whole: &String| {
+        // A web address may be named without what stands behind its `?`.
+        let is_web = whole.starts_with("http");
+        let uri = whole.split_once('?').filter(|_| is_web).map_or(whole.as_str(), |(place, _)| place);
+        uri == name || whole == name || uri.ends_with(name) && uri[..uri.len() - name.len()].ends_with('/')
+    };
     source.uris.iter().any(is_place) || name.len() >= SHORTEST_KEY && source.key.starts_with(name)
 }
 
 /// Copies a lake, from disk or a bucket to either: the parts that count, the manifests and the snapshots, each file read back and held
 /// against its source by SHA-256. A dataset's manifest comes last, so that a copy that is cut short has none that names a missing part.
 pub fn copy(lake: &Lake, to: &Path, datasets: &[String]) -> Result<Moved> {
-    let target = Lake::create(to)?;
-    if target.root() == lake.root() {
-        return Err(Error::new(ErrorKind::Usage, "the lake cannot be copied onto itself").with("lake", lake.root()));
+    let (from, into) = (lake.root().to_string(), absolute(to)?);
+    let is_inside = |a: &str, b: &str| a.strip_prefix(b).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    if is_inside(&from, &into) || is_inside(&into, &from) {
+        return Err(Error::new(ErrorKind::Usage, "a lake cannot be copied onto or into itself")
+            .with("lake", from)
+            .with("to", into));
     }
+    let target = Lake::create(to)?;
     let mut copied = Moved::default();
     for dataset in datasets {
         let _reading = lake.reading(dataset)?;
@@ -220,6 +229,16 @@ pub fn copy(lake: &Lake, to: &Path, datasets: &[String]) -> Result<Moved> {
         }
     }
     Ok(copied)
+}
+
+/// A place as the lake at it would be called.
+fn absolute(to: &Path) -> Result<String> {
+    let Folder::Disk(path) = Folder::named(to)? else { return Ok(Folder::named(to)?.to_string()) };
+    let path = std::path::absolute(&path).map_err(|e| Error::io(&path, "open", e))?;
+    // What is not there yet has no links to follow; its folder may.
+    let there = path.ancestors().find_map(|part| Some((part, part.canonicalize().ok()?)));
+    let real = there.and_then(|(part, real)| Some(real.join(path.strip_prefix(part).ok()?)));
+    Ok(real.unwrap_or(path).to_string_lossy().trim_end_matches('/').to_owned())
 }
 
 fn copy_named(from: &Folder, to: &Folder, names: &HashSet<String>, copied: &mut Moved) -> Result<()> {

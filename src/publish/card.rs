@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
+use crate::schema::dataset::Dataset;
 use crate::snapshot::{Input, SnapshotManifest};
 
 /// A table for the card, as Markdown.
@@ -18,11 +19,11 @@ pub struct Board {
 }
 
 /// `README.md` with the front matter by which the hub's viewer finds the tables. Nothing in it is of this hour or this machine.
-pub fn card(manifest: &SnapshotManifest, board: Option<&Board>, title: &str) -> String {
+pub fn card(manifest: &SnapshotManifest, board: Option<&Board>, dataset: &Dataset) -> String {
     let mut out = String::new();
     // Writing to a String does not fail.
     let _ = front_matter(&mut out, manifest, board);
-    let _ = body(&mut out, manifest, board, title);
+    let _ = body(&mut out, manifest, board, dataset);
     out
 }
 
@@ -43,16 +44,22 @@ fn front_matter(out: &mut String, manifest: &SnapshotManifest, board: Option<&Bo
     writeln!(out, "---\n")
 }
 
-fn body(out: &mut String, manifest: &SnapshotManifest, board: Option<&Board>, title: &str) -> std::fmt::Result {
-    writeln!(out, "# {}, {} protocol\n\n{}.\n", manifest.dataset, manifest.protocol, text(title))?;
-    writeln!(out, "Snapshot `{}`.\n", manifest.id)?;
+fn body(out: &mut String, manifest: &SnapshotManifest, board: Option<&Board>, dataset: &Dataset) -> std::fmt::Result {
+    writeln!(out, "# {}, {} protocol\n", manifest.dataset, manifest.protocol)?;
+    writeln!(out, "Snapshot `{}` of results on {} ({}).", manifest.id, manifest.dataset, dataset.source)?;
+    writeln!(out, "What of it was scored, Provenance says.\n")?;
     if manifest.status != "complete" {
         writeln!(out, "**Partial**: not everything that was given could be scored; see Provenance and Cells.\n")?;
     }
     if let Some(Board { table, markdown, rows: (total, shown) }) = board {
         writeln!(out, "## Results\n\n{}", markdown.trim_end())?;
         let rest = if shown < total { format!(" ({shown} of its {total} rows)") } else { String::new() };
-        writeln!(out, "\nThe table `{table}`{rest}; doubles here have two decimals, in the files all of them.\n")?;
+        writeln!(
+            out,
+            "\nThe table `{table}`{rest}; numbers are rounded to two decimals here, the files have them in full."
+        )?;
+        let columns = format!("scorelake schema {}.{table}", dataset.sql_schema);
+        writeln!(out, "`{columns}` says what each column means.\n")?;
     }
     writeln!(out, "## Method\n")?;
     writeln!(out, "- pipeline {}, metric version {}, {}", manifest.pipeline, manifest.metric_version, manifest.tool)?;
@@ -62,14 +69,20 @@ fn body(out: &mut String, manifest: &SnapshotManifest, board: Option<&Board>, ti
     writeln!(out, "- SHA-256 of the pipeline: `{}`", manifest.pipeline_sha256)?;
     writeln!(out, "- SHA-256 of each query: in `manifest.json` ({} files)\n", manifest.sql_sha256.len())?;
     writeln!(out, "## Provenance\n")?;
-    for input in &manifest.inputs {
+    let mut inputs: Vec<&Input> = manifest.inputs.iter().collect();
+    inputs.sort_by_key(|input| (&input.uris, &input.sha256));
+    for input in inputs {
         writeln!(out, "- {}", provenance(input))?;
     }
     writeln!(out, "\n## Cells\n")?;
     for row in &manifest.ledger {
         writeln!(out, "- {}", ledger(row))?;
     }
-    for finding in manifest.findings.iter().filter(|finding| finding.is_told) {
+    let mut told = manifest.findings.iter().filter(|finding| finding.is_told).peekable();
+    if told.peek().is_some() {
+        writeln!(out, "\n## Findings\n")?;
+    }
+    for finding in told {
         writeln!(out, "- {}", text(&finding.text))?;
     }
     writeln!(
@@ -79,11 +92,19 @@ fn body(out: &mut String, manifest: &SnapshotManifest, board: Option<&Board>, ti
     for table in &manifest.tables {
         writeln!(out, "| `{}` | {} | `{}` | `{}` |", table.file, table.rows, table.sha256, table.rows_sha256)?;
     }
+    writeln!(out, "\n## Recompute\n\n```sh")?;
+    let options: String = manifest.parameters.iter().map(|(name, value)| format!(" --set {name}={value}")).collect();
+    let mut options = if manifest.is_default { String::new() } else { options };
+    if manifest.intervals.is_none() {
+        options += " --intervals none";
+    }
+    writeln!(out, "scorelake run {} FILES --protocol {}{options}", manifest.dataset, manifest.protocol)?;
     writeln!(
         out,
-        "\nThe id follows from the rows, the protocol and the parameters alone: the same inputs scored again by"
+        "```\n\nThe files are those of Provenance, told by their SHA-256 (the ones of the machine that scored are named without its"
     )?;
-    writeln!(out, "[scorelake](https://crates.io/crates/scorelake) give the same id, on any machine.")
+    writeln!(out, "folders). The id follows from the rows, the protocol and the parameters alone: the run ends with")?;
+    writeln!(out, "`snapshot {}`, on any machine.", manifest.id)
 }
 
 fn provenance(input: &Input) -> String {
@@ -132,7 +153,7 @@ fn text(data: &str) -> String {
             '<' => out.push_str("&lt;"),
             '>' => out.push_str("&gt;"),
             '&' => out.push_str("&amp;"),
-            '\\' | '`' | '*' | '_' | '[' | ']' | '|' | '#' => out.extend(['\\', c]),
+            '\\' | '*' | '_' | '[' | ']' | '|' | '#' => out.extend(['\\', c]),
             c if c.is_control() => out.push(' '),
             c => out.push(c),
         }

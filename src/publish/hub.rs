@@ -5,7 +5,7 @@ use hf_hub::repository::CommitOperation;
 
 use super::{Content, Outgoing};
 use crate::error::{Error, ErrorKind, Result};
-use crate::fetch::{Environment, client};
+use crate::fetch::{Environment, client, innermost};
 use crate::store::File;
 
 /// Where in the hub: `hf://datasets/OWNER/NAME[@BRANCH][/PATH]`.
@@ -106,7 +106,8 @@ fn error(environment: &Environment, target: &HubTarget, error: HFError) -> Error
             ErrorKind::Network,
             format!("the hub answers {}{}", context.status, said(&context.server_message)),
         ),
-        other => Error::new(ErrorKind::Network, format!("the hub cannot be written to: {other}")),
+        other => Error::new(ErrorKind::Network, format!("the hub cannot be written to: {}", innermost(other)))
+            .hint("check the network; HF_ENDPOINT names another hub"),
     };
     described
         .with("dataset", &target.repo)

@@ -75,7 +75,8 @@ pub(super) fn unpack(
     )?;
     if number == 0 {
         return Err(match member {
-            Some(member) => no_file(&format!("{}{INSIDE}{member}", archive.uri), "the archive has no such member"),
+            Some(member) => no_file(&format!("{}{INSIDE}{member}", archive.uri), "the archive has no such member")
+                .hint(format!("of a folder in it write {INSIDE}{}/**", member.trim_end_matches('/'))),
             None => no_file(&archive.uri, "the archive holds no .jsonl, .ndjson, .json, .csv or .tsv file"),
         });
     }

@@ -13,6 +13,11 @@ pub(super) fn expand(input: &str, found: &mut Found, passed_over: &mut Vec<Strin
     match input.split("://").next() {
         Some("https" | "http") => {
             let web = Web::find(input)?;
+            if web.is_page {
+                return Err(Error::new(ErrorKind::Input, "the server sends a web page, no data")
+                    .with("url", &web)
+                    .hint("name a file: the web has no folders; or does it ask for a login?"));
+            }
             // Where a file is cut depends on its size; an archive is unpacked first.
             let size = web.size.or_else(|| is_archive.then_some(0)).ok_or_else(|| {
                 Error::new(ErrorKind::Network, "the server does not say how large the file is")
@@ -23,6 +28,9 @@ pub(super) fn expand(input: &str, found: &mut Found, passed_over: &mut Vec<Strin
             Ok(())
         }
         Some(scheme) if BUCKET_SCHEMES.contains(&scheme) => bucket(input, found, passed_over, is_archive),
+        Some("hf") => Err(Error::new(ErrorKind::Usage, "not a file of a dataset of the hub")
+            .with("input", input)
+            .hint("hf://datasets/OWNER/NAME[@REVISION]/PATH")),
         scheme => Err(Error::new(ErrorKind::Usage, format!("`{}://` inputs are not supported", scheme.unwrap_or("")))
             .with("input", store::redact(input))
             .hint("https://…, s3://…, gs://…, az://…, file://… and hf://datasets/OWNER/NAME[@REVISION]/PATH are")),

@@ -67,6 +67,14 @@ fn s3(url: &Url, variable: Variable<'_>) -> Result<Opened> {
     let has = |names: &[&str]| names.iter().all(|name| variable(name).is_some());
     let is_anonymous = is_on(variable, "AWS_SKIP_SIGNATURE");
     let of_variables = has(&["AWS_ACCESS_KEY_ID"]) || has(&["AWS_SECRET_ACCESS_KEY"]);
+    for (one, other) in [("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"), ("AWS_SECRET_ACCESS_KEY", "AWS_ACCESS_KEY_ID")]
+    {
+        if has(&[one]) && !has(&[other]) {
+            return Err(Error::new(ErrorKind::Usage, format!("{one} is set, and {other} is not"))
+                .with("url", url)
+                .hint("set both, or neither"));
+        }
+    }
     let profile = Profile::read(variable)?;
     // A session's token goes with the keys that it was given with. What was left empty was not given.
     for (name, value) in variables("AWS_").filter(|(name, _)| of_variables || name != "AWS_SESSION_TOKEN") {
@@ -119,6 +127,11 @@ fn s3(url: &Url, variable: Variable<'_>) -> Result<Opened> {
     let endpoints = ["AWS_ENDPOINT_URL_S3", "AWS_ENDPOINT_URL", "AWS_ENDPOINT"];
     let endpoint = endpoints.iter().find_map(|name| variable(name)?.into_string().ok()).or(profile.endpoint);
     if let Some(endpoint) = &endpoint {
+        if !["http://", "https://"].iter().any(|scheme| endpoint.starts_with(scheme)) || Url::parse(endpoint).is_err() {
+            return Err(Error::new(ErrorKind::Usage, "the endpoint is no URL")
+                .with("endpoint", endpoint)
+                .hint("AWS_ENDPOINT_URL, or endpoint_url of the profile: write http:// or https:// before it"));
+        }
         builder = builder.with_endpoint(endpoint);
     }
     let is_plain = endpoint.is_some_and(|endpoint| endpoint.starts_with("http://"));

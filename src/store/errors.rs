@@ -11,6 +11,17 @@ use crate::error::{Error, ErrorKind};
 /// An error of a store about a place in it.
 pub(crate) fn explain(place: impl Display, action: &str, source: StoreError) -> Error {
     let said = redact(&innermost(&source));
+    let place = place.to_string();
+    if let Some(looked_at) = looked_for_in_vain(&place).filter(|_| !is_about_content(&source)) {
+        return Error::new(ErrorKind::Network, format!("no credentials were found, and the metadata service gives none: {said}"))
+            .with("place", redact(&place))
+            .with("looked at", looked_at)
+            .hint("docs/stores.md lists the variables and files; of a public bucket AWS_SKIP_SIGNATURE, GOOGLE_SKIP_SIGNATURE or AZURE_SKIP_SIGNATURE=true")
+            .caused_by(Hidden(redact(&source.to_string())));
+    }
+    let refusals = ["AccessDenied", "SignatureDoesNotMatch", "InvalidAccessKeyId", "403 Forbidden", "401 Unauthorized"];
+    let is_refused = matches!(&source, StoreError::PermissionDenied { .. } | StoreError::Unauthenticated { .. })
+        || refusals.iter().any(|refusal| said.contains(refusal));
     let error = match &source {
         _ if said.contains("NoSuchBucket") => {
             Error::new(ErrorKind::Network, format!("cannot {action}: there is no such bucket")).hint(
@@ -20,10 +31,8 @@ pub(crate) fn explain(place: impl Display, action: &str, source: StoreError) -> 
         StoreError::NotFound { .. } => {
             Error::new(ErrorKind::Network, format!("cannot {action}: not found")).hint("check the URL")
         }
-        StoreError::PermissionDenied { .. } | StoreError::Unauthenticated { .. } => {
-            Error::new(ErrorKind::Network, format!("cannot {action}: the store refuses: {said}"))
-                .hint("the credentials that were found may not do this, or are not of this store")
-        }
+        _ if is_refused => Error::new(ErrorKind::Network, format!("cannot {action}: the store refuses: {said}"))
+            .hint("the credentials may not do this, or are not of this store; a bucket that is not public needs some"),
         StoreError::NotImplemented { .. } | StoreError::NotSupported { .. } => {
             Error::new(ErrorKind::Network, format!("cannot {action}: the store cannot do it: {said}"))
                 .hint("a lake needs a store with conditional writes (If-None-Match, If-Match)")
@@ -34,12 +43,18 @@ pub(crate) fn explain(place: impl Display, action: &str, source: StoreError) -> 
         _ => Error::new(ErrorKind::Network, format!("cannot {action}: {said}"))
             .hint("check the endpoint and the network, and run again: nothing is half published"),
     };
-    let place = place.to_string();
-    let error = error.with("place", redact(&place)).caused_by(Hidden(redact(&source.to_string())));
-    match looked_for_in_vain(&place) {
-        Some(looked_at) => error.with("credentials", format!("of the metadata service; none in {looked_at}")),
-        None => error,
-    }
+    error.with("place", redact(&place)).caused_by(Hidden(redact(&source.to_string())))
+}
+
+/// Whether the store was reached, and speaks of what is there.
+fn is_about_content(error: &StoreError) -> bool {
+    matches!(
+        error,
+        StoreError::NotFound { .. }
+            | StoreError::AlreadyExists { .. }
+            | StoreError::Precondition { .. }
+            | StoreError::InvalidPath { .. }
+    )
 }
 
 /// The cause, without its secrets.

@@ -141,7 +141,9 @@ impl File {
                 let (store, key, place) = (object.bucket.store(), object.key.clone(), self.to_string());
                 wait(async move {
                     let got = match store.get(&key).await {
-                        Err(object_store::Error::NotFound { .. }) => return Ok(None),
+                        Err(e @ object_store::Error::NotFound { .. }) if !e.to_string().contains("NoSuchBucket") => {
+                            return Ok(None);
+                        }
                         got => got.map_err(|e| explain(&place, "read", e))?,
                     };
                     let version = UpdateVersion { e_tag: got.meta.e_tag.clone(), version: got.meta.version.clone() };

@@ -60,9 +60,15 @@ impl PartialEq for Folder {
 impl Folder {
     /// The folder that a path or a URL names.
     pub fn named(name: &Path) -> Result<Self> {
-        let Some(text) = name.to_str().filter(|text| text.contains("://")) else {
+        let text = name.to_str().unwrap_or_default();
+        if is_half_url(text) {
+            return Err(Error::new(ErrorKind::Usage, "neither a path nor a URL")
+                .with("name", text)
+                .hint(format!("did you mean {}? A folder of that name is ./{text}", text.replacen(":/", "://", 1))));
+        }
+        if !text.contains("://") {
             return Ok(Self::Disk(name.to_path_buf()));
-        };
+        }
         let scheme = text.split("://").next().unwrap_or_default();
         if scheme == "file" {
             let path = url::Url::parse(text).ok().and_then(|url| url.to_file_path().ok());
@@ -147,6 +153,13 @@ impl Folder {
             }
         }
     }
+}
+
+/// Whether a text looks like a URL that lost a slash.
+pub(crate) fn is_half_url(text: &str) -> bool {
+    let schemes = BUCKET_SCHEMES.iter().chain(&["hf", "http", "https", "file"]);
+    let mut rests = schemes.filter_map(|scheme| text.strip_prefix(scheme)?.strip_prefix(":/"));
+    rests.any(|rest| !rest.starts_with('/'))
 }
 
 /// Whether a text is the name of a file in a folder, and of none elsewhere. Names that are read from a manifest are held against it: a lake or a

@@ -5,7 +5,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 
 use futures::{StreamExt, TryStreamExt};
-use reqwest::header::{CONTENT_LENGTH, CONTENT_RANGE, ETAG, IF_MATCH, LAST_MODIFIED, RANGE, RETRY_AFTER};
+use reqwest::header::{CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, IF_MATCH, LAST_MODIFIED, RANGE, RETRY_AFTER};
 use reqwest::{Client, Method, Response, StatusCode};
 use url::Url;
 
@@ -19,6 +19,8 @@ pub struct Web {
     url: Url,
     /// Its size, if the server tells.
     pub size: Option<u64>,
+    /// Whether the server says that it is a page to look at.
+    pub is_page: bool,
     /// What the server calls this content: an ETag, or when it was changed.
     pub(super) tag: Option<String>,
 }
@@ -76,7 +78,9 @@ impl Web {
                     _ => ask(client, &url, Method::GET, 0, None).await,
                 };
                 match answer {
-                    Ok(answer) => return Ok(Self { size: length(&answer), tag: tag(&answer), url }),
+                    Ok(answer) => {
+                        return Ok(Self { size: length(&answer), tag: tag(&answer), is_page: is_page(&answer), url });
+                    }
                     Err(failed) => pauses.after(failed).await?,
                 }
             }
@@ -199,6 +203,11 @@ async fn explanation(answer: Response) -> String {
 /// The length of the whole file. Asked for by HEAD, so not the length of a body that was read.
 fn length(answer: &Response) -> Option<u64> {
     answer.headers().get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
+}
+
+fn is_page(answer: &Response) -> bool {
+    let kind = answer.headers().get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    kind.starts_with("text/html") || kind.starts_with("application/xhtml")
 }
 
 fn tag(answer: &Response) -> Option<String> {

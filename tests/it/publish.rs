@@ -49,6 +49,8 @@ fn check(work: &Workdir, published: &[(String, Vec<u8>)]) {
         "`bench_metadata.json`: 30 records",
         "## Cells",
         "1468 expected",
+        "## Recompute",
+        "scorelake run qwen-image-bench FILES --protocol official\n",
     ] {
         assert!(body.contains(told), "{told}: {body}");
     }
@@ -81,6 +83,16 @@ fn to_a_folder_and_a_bucket() {
     let ran = work.run(&["publish", QWEN, "out"]).expect(2);
     assert!(ran.stderr.contains("`notes.txt`, which is of no publication"), "{}", ran.stderr);
     std::fs::remove_file(work.path("out/notes.txt")).unwrap();
+    // Nor over what is published of another dataset; a dry run looks as well.
+    let fager = project().join("data/samples/fager").to_string_lossy().into_owned();
+    work.run(&["run", "fager", &fager, "-q"]).expect(0);
+    for args in [&["publish", "fager", "out"][..], &["publish", "fager", "out", "--dry-run"]] {
+        let ran = work.run(args).expect(2);
+        assert!(ran.stderr.contains("a publication of qwen-image-bench"), "{}", ran.stderr);
+    }
+    work.run(&["publish", "fager", "of-fager"]).expect(0);
+    let card = std::fs::read_to_string(work.path("of-fager/README.md")).unwrap();
+    assert!(card.contains("`Sample/real/details.jsonl`") || card.contains("`real/details.jsonl`"), "{card}");
     // Not into a snapshot of the lake; but into what a publishing left that was cut short.
     let ran = work.run(&["publish", QWEN, &format!("lake/snapshots/{QWEN}/{strict}")]).expect(2);
     assert!(ran.stderr.contains("a snapshot of a lake"), "{}", ran.stderr);

@@ -29,16 +29,16 @@ pub(in crate::cli) struct Args {
 #[group(required = true, multiple = true)]
 struct To {
     /// A workbook with a sheet for every table.
-    #[arg(long, value_name = "FILE")]
+    #[arg(value_parser = super::parse_local, long, value_name = "FILE")]
     xlsx: Option<PathBuf>,
     /// One JSON document with every table.
-    #[arg(long, value_name = "FILE")]
+    #[arg(value_parser = super::parse_local, long, value_name = "FILE")]
     json: Option<PathBuf>,
     /// A folder with a CSV file for every table.
-    #[arg(long, value_name = "DIR")]
+    #[arg(value_parser = super::parse_local, long, value_name = "DIR")]
     csv: Option<PathBuf>,
     /// A folder with the files of Qwen-Image-Bench's own scoring script.
-    #[arg(long, value_name = "DIR")]
+    #[arg(value_parser = super::parse_local, long, value_name = "DIR")]
     official: Option<PathBuf>,
 }
 

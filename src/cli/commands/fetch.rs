@@ -20,8 +20,8 @@ pub(in crate::cli) struct Args {
     /// A commit, branch or tag instead of the pinned commit.
     #[arg(long, value_name = "R")]
     revision: Option<String>,
-    /// Put the files into this folder; without it they stay in the hub's cache.
-    #[arg(long, value_name = "DIR")]
+    /// Put the files into this folder; without it they stay in the cache: the hub's, or SCORELAKE_CACHE for those of GitHub.
+    #[arg(value_parser = super::parse_local, long, value_name = "DIR")]
     to: Option<PathBuf>,
 }
 

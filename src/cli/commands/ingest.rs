@@ -23,8 +23,9 @@ pub(in crate::cli) struct Args {
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct IngestOptions {
-    /// Files, directories or globs; .jsonl, .json, .csv or .tsv, plain, .gz or .zst. Or files of the Hugging Face hub,
-    /// hf://datasets/OWNER/NAME[@REVISION]/PATH.
+    /// Files, directories or globs; .jsonl, .json, .csv or .tsv, plain, .gz or .zst. Or URLs: hf://datasets/OWNER/NAME[@REVISION]/PATH,
+    /// https://…, s3://BUCKET/KEY, gs://…, az://… (a key, a prefix or a glob). Or tar archives, ARCHIVE.tar.gz, and members of them,
+    /// ARCHIVE.tar!/MEMBER (docs/stores.md).
     #[arg(required = true, value_name = "INPUT")]
     pub(super) inputs: Vec<String>,
     /// What the file is of, where it does not say so itself: the model that made its images, the assessor that predicted, the

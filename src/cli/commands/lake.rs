@@ -9,10 +9,12 @@ use super::parse_age;
 use super::text_rows::{self, Cell};
 use crate::cli::Session;
 use crate::cli::output::Outcome;
-use crate::error::Result;
+use crate::error::{Error, ErrorKind, Result};
+use crate::lake::Lake;
 use crate::lake::manifest::Manifest;
 use crate::lake::upkeep::{self, Collected, Moved};
 use crate::schema::dataset::Dataset;
+use crate::snapshot::{self, Snapshot};
 
 #[derive(Debug, clap::Args)]
 pub(in crate::cli) struct Args {
@@ -37,9 +39,10 @@ enum Action {
         #[arg(long, value_name = "AGE", value_parser = parse_age)]
         older_than: Option<Duration>,
     },
-    /// Copy the lake to a new folder or a bucket, every file read back and verified by SHA-256.
+    /// Copy the lake to a folder or a bucket; every file is read back and held against its source by SHA-256, snapshots against their own
+    /// digests. What is there already and the same stays.
     Copy {
-        /// The new folder, or s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX.
+        /// A new folder, or one with an earlier copy, or s3://BUCKET/PREFIX, gs://BUCKET/PREFIX, az://CONTAINER/PREFIX.
         #[arg(value_name = "DIR|URL")]
         to: PathBuf,
     },
@@ -60,7 +63,8 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
         Action::Copy { to } => {
             let ids = ids(session, None)?;
             let copied = upkeep::copy(&session.lake()?, to, &ids)?;
-            session.printer.note(&format!("copied and verified {}", told(copied)));
+            session.printer.note(&format!("copied {}; all that was to be copied is there and the same", told(copied)));
+            require_sound(session, &Lake::open(to)?)?;
             Ok(Outcome::Complete)
         }
         Action::DropSource { dataset, sources } => {
@@ -74,6 +78,24 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
             Ok(Outcome::Complete)
         }
     }
+}
+
+/// A copy is as sound as what was copied: snapshots are held against their digests.
+fn require_sound(session: &Session, lake: &Lake) -> Result<()> {
+    for id in ids(session, None)? {
+        for folder in snapshot::folders(lake, &id)? {
+            let verified = snapshot::verify(&Snapshot::open(folder.clone())?)?;
+            if let Some(problem) = verified.problems.first() {
+                return Err(Error::new(
+                    ErrorKind::Corrupt,
+                    format!("the copy is as broken as what was copied: {problem}"),
+                )
+                .with("snapshot", folder)
+                .hint("`scorelake snapshot verify` tells all that differs; score again"));
+            }
+        }
+    }
+    Ok(())
 }
 
 fn told(moved: Moved) -> String {

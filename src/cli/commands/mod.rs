@@ -58,6 +58,14 @@ pub(super) fn parse_size(text: &str) -> Result<u64, String> {
     }
 }
 
+/// A path of this machine; a URL would become a folder of that name.
+pub(super) fn parse_local(text: &str) -> Result<std::path::PathBuf, String> {
+    match text.contains("://") || crate::store::is_half_url(text) {
+        true => Err("a path of this machine, not a URL; `scorelake publish` and `lake copy` write to buckets".into()),
+        false => Ok(text.into()),
+    }
+}
+
 /// `90s`, `30m`, `12h`, `7d`.
 pub(super) fn parse_age(text: &str) -> Result<std::time::Duration, String> {
     let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
@@ -66,6 +74,7 @@ pub(super) fn parse_age(text: &str) -> Result<std::time::Duration, String> {
         "m" => 60,
         "h" => 60 * 60,
         "d" => 24 * 60 * 60,
+        "" => return Err(format!("no unit: {digits}s, {digits}m, {digits}h or {digits}d")),
         other => return Err(format!("unknown unit `{other}`: s, m, h or d")),
     };
     let number: u64 = digits.parse().map_err(|e| format!("not an age: {e}"))?;

@@ -9,7 +9,7 @@ use crate::cli::output::Outcome;
 use crate::error::Result;
 use crate::fetch::Environment;
 use crate::pipeline::Pipeline;
-use crate::publish::{self, Board, HubTarget, Outgoing};
+use crate::publish::{self, Board, HubTarget, Outgoing, Replaced};
 use crate::report::{Format, TableOptions, write_batches};
 use crate::schema::dataset::Dataset;
 use crate::snapshot::Snapshot;
@@ -29,6 +29,8 @@ pub(in crate::cli) struct Args {
 
 /// Rows of the board that the card shows.
 const SHOWN: usize = 100;
+/// Rows of a table that is no board.
+const SHOWN_OF_OTHERS: usize = 20;
 
 enum Target {
     Hub(HubTarget),
@@ -42,12 +44,23 @@ pub(in crate::cli) fn execute(session: &Session, args: &Args) -> Result<Outcome>
     };
     let (dataset, snapshot) = target::find(session, &args.snapshot)?;
     let board = shown(session, &dataset, &snapshot)?;
-    let files = publish::files(&snapshot, board.as_ref(), &dataset.title)?;
+    let files = publish::files(&snapshot, board.as_ref(), &dataset)?;
+    let replaced = match &to {
+        Target::Folder(folder) => publish::look(&files, folder, &dataset.id)?,
+        Target::Hub(_) => Replaced::default(),
+    };
+    if let Some(id) = &replaced.id {
+        let stale = replaced.stale.iter().map(|name| format!(", removes {name}")).collect::<String>();
+        session.printer.note(&format!("takes the place of snapshot {id}{stale}"));
+    }
     if args.dry_run {
+        if matches!(to, Target::Hub(_)) {
+            session.printer.note("not looked at: whether the dataset is there, and whether the token may write to it");
+        }
         return tell(session, &files, &args.target);
     }
     match &to {
-        Target::Folder(folder) => publish::write(&files, folder)?,
+        Target::Folder(folder) => publish::write(&files, folder, &replaced)?,
         Target::Hub(hub) => {
             let manifest = &snapshot.manifest;
             let message = format!("{} {}: snapshot {}", dataset.id, manifest.protocol, manifest.id);
@@ -91,7 +104,9 @@ fn shown(session: &Session, dataset: &Dataset, snapshot: &Snapshot) -> Result<Op
     let pipelines = Pipeline::of_dataset(&session.assets, &dataset.id)?;
     let shows: Vec<String> = pipelines.into_iter().flat_map(|pipeline| pipeline.show).collect();
     let Some(table) = snapshot.shown(&shows) else { return Ok(None) };
-    let rows = snapshot.rows(table, SHOWN)?;
+    // A board is worth its whole length; of other tables the beginning shows what there is.
+    let shown = if table == "leaderboard" { SHOWN } else { SHOWN_OF_OTHERS };
+    let rows = snapshot.rows(table, shown)?;
     let (schema, total) = (rows.schema.clone(), rows.total);
     let batches = rows.collect::<Result<Vec<_>>>()?;
     let (schema, batches) = board::with_standings(session, snapshot, table, schema, batches)?;
@@ -99,5 +114,5 @@ fn shown(session: &Session, dataset: &Dataset, snapshot: &Snapshot) -> Result<Op
     let options = TableOptions { markdown: true, hide_empty: true, width: None };
     write_batches(&mut markdown, Format::Markdown, &schema, &batches, options)?;
     let markdown = String::from_utf8_lossy(&markdown).into_owned();
-    Ok(Some(Board { table: table.clone(), markdown, rows: (total, total.min(SHOWN)) }))
+    Ok(Some(Board { table: table.clone(), markdown, rows: (total, total.min(shown)) }))
 }

@@ -54,7 +54,12 @@ pub(super) fn table(session: &Session, snapshot: &Snapshot, name: &str, limit: O
     }
     session.printer.rows(&schema, &batches, for_people)?;
     if total > limit {
-        session.printer.note(&format!("{limit} of {total} rows; --limit N shows more"));
+        let manifest = &snapshot.manifest;
+        let target = format!("{}@{}", manifest.dataset, manifest.id.get(..8).unwrap_or(&manifest.id));
+        session.printer.note(&format!(
+            "{limit} of {total} rows; all: scorelake{} show {target} {name} --limit {total}",
+            session.lake_option()
+        ));
     }
     Ok(())
 }

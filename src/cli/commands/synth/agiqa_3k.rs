@@ -22,13 +22,13 @@ pub(super) struct Args {
     #[arg(long, default_value_t = 7)]
     sessions: u64,
     /// Also write three metrics of the images.
-    #[arg(long, value_name = "FILE")]
+    #[arg(value_parser = crate::cli::commands::parse_local, long, value_name = "FILE")]
     predictions_out: Option<PathBuf>,
     /// Also write single ratings.
-    #[arg(long, value_name = "FILE")]
+    #[arg(value_parser = crate::cli::commands::parse_local, long, value_name = "FILE")]
     ratings_out: Option<PathBuf>,
     /// Where the human scores go; standard output if absent.
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(value_parser = crate::cli::commands::parse_local, short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 

@@ -23,7 +23,7 @@ pub(super) struct Args {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Folder of the collection, whose name it takes.
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(value_parser = crate::cli::commands::parse_local, short, long, value_name = "DIR")]
     output: PathBuf,
 }
 

@@ -27,7 +27,7 @@ pub(super) struct Args {
     #[arg(long, default_value_t = 400)]
     think_chars: usize,
     /// Folder for the prompts and a folder a model.
-    #[arg(short, long, value_name = "DIR")]
+    #[arg(value_parser = crate::cli::commands::parse_local, short, long, value_name = "DIR")]
     output: PathBuf,
 }
 

@@ -27,10 +27,10 @@ pub(super) struct Args {
     #[arg(long, default_value_t = 400)]
     think_chars: usize,
     /// Also write an assessor's predictions about the images.
-    #[arg(long, value_name = "FILE")]
+    #[arg(value_parser = crate::cli::commands::parse_local, long, value_name = "FILE")]
     predictions_out: Option<PathBuf>,
     /// Where the labels go; standard output if absent.
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(value_parser = crate::cli::commands::parse_local, short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 

@@ -33,16 +33,16 @@ pub(super) struct Args {
     #[arg(long, value_name = "X", value_parser = parse_fraction)]
     gap: Option<f64>,
     /// A bench_metadata.json to take IDs and facets from.
-    #[arg(long, value_name = "FILE")]
+    #[arg(value_parser = crate::cli::commands::parse_local, long, value_name = "FILE")]
     metadata: Option<PathBuf>,
     /// Also write the prompts' metadata.
-    #[arg(long, value_name = "FILE")]
+    #[arg(value_parser = crate::cli::commands::parse_local, long, value_name = "FILE")]
     metadata_out: Option<PathBuf>,
     /// Also write a judged file of one further model, a .csv or JSON lines.
-    #[arg(long, value_name = "FILE")]
+    #[arg(value_parser = crate::cli::commands::parse_local, long, value_name = "FILE")]
     judged_out: Option<PathBuf>,
     /// Where the lines go; standard output if absent.
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(value_parser = crate::cli::commands::parse_local, short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
 
