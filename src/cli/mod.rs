@@ -22,6 +22,7 @@ use crate::error::{Error, ErrorKind, Result};
 use crate::lake::Lake;
 use crate::lake::session::EngineOptions;
 use crate::report::Format;
+use crate::store;
 
 /// Turns raw text-to-image evaluation data into Parquet, scores it with SQL, and publishes snapshots that anyone can recompute
 /// to the same bytes.
@@ -123,10 +124,15 @@ struct Session {
     command: Vec<String>,
 }
 
+/// Partitions a thread where the lake is in a bucket; measured, benches/stores.sh.
+const OVERLAP: usize = 3;
+
 impl Session {
     fn engine(&self) -> EngineOptions {
         let defaults = EngineOptions::default();
+        let is_remote = store::is_remote(&self.globals.lake);
         EngineOptions {
+            overlap: if is_remote { OVERLAP } else { defaults.overlap },
             threads: self.globals.threads.map_or(defaults.threads, usize::from),
             memory: usize::try_from(self.globals.memory).unwrap_or(usize::MAX),
             batch_size: self.globals.batch_size as usize,

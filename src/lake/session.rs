@@ -34,8 +34,10 @@ use crate::store::{File, Object};
 /// How much of the machine is used; never shows in a result.
 #[derive(Debug, Clone, Copy)]
 pub struct EngineOptions {
-    /// Worker threads and partitions.
+    /// Worker threads, and partitions.
     pub threads: usize,
+    /// Partitions a thread: of a lake in a bucket some wait for the network while others compute.
+    pub overlap: usize,
     /// Bytes before sorts and aggregates spill to disk; ingest takes at most 768 MiB of it.
     pub memory: usize,
     /// Rows a batch.
@@ -78,7 +80,7 @@ impl EngineOptions {
 impl Default for EngineOptions {
     fn default() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, usize::from);
-        Self { threads, memory: 2 << 30, batch_size: 8192, merge_joins: false }
+        Self { threads, overlap: 1, memory: 2 << 30, batch_size: 8192, merge_joins: false }
     }
 }
 
@@ -100,7 +102,7 @@ impl Engine {
             .build()
             .map_err(|e| Error::new(ErrorKind::Io, format!("cannot start threads: {e}")).caused_by(e))?;
         let mut config = SessionConfig::new()
-            .with_target_partitions(options.threads)
+            .with_target_partitions(options.threads.saturating_mul(options.overlap))
             .with_batch_size(options.batch_size)
             .with_information_schema(true)
             .with_default_catalog_and_schema(CATALOG, default_schema)

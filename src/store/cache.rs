@@ -18,6 +18,8 @@ use tokio::sync::OnceCell;
 
 /// Bytes that are remembered.
 const MOST: u64 = 256 << 20;
+/// A range of more bytes is not remembered: those are texts, which are read once, and memory that is let go is used again.
+const LONGEST: usize = 1 << 20;
 /// An object of at most so many bytes is fetched whole: two requests for its footer and columns would take longer than the rest of its bytes.
 const WHOLE: u64 = 256 << 10;
 
@@ -106,11 +108,16 @@ impl Cache {
     }
 
     fn keep(&self, location: &Path, range: Range<u64>, bytes: &Bytes) {
+        if bytes.len() > LONGEST {
+            return;
+        }
         let mut kept = lock(&self.kept);
-        if kept.bytes + bytes.len() as u64 <= MOST
-            && kept.ranges.insert((location.clone(), range), bytes.clone()).is_none()
+        // A copy: what was fetched may be a piece of something much larger, all of which it would hold on to.
+        let size = bytes.len() as u64;
+        if kept.bytes + size <= MOST
+            && kept.ranges.insert((location.clone(), range), Bytes::copy_from_slice(bytes)).is_none()
         {
-            kept.bytes += bytes.len() as u64;
+            kept.bytes += size;
         }
     }
 

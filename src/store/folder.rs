@@ -155,6 +155,12 @@ impl Folder {
     }
 }
 
+/// Whether a name is a place in a bucket.
+pub(crate) fn is_remote(name: &Path) -> bool {
+    let scheme = name.to_str().and_then(|text| text.split_once("://")).map(|(scheme, _)| scheme);
+    scheme.is_some_and(|scheme| BUCKET_SCHEMES.contains(&scheme))
+}
+
 /// Whether a text looks like a URL that lost a slash.
 pub(crate) fn is_half_url(text: &str) -> bool {
     let schemes = BUCKET_SCHEMES.iter().chain(&["hf", "http", "https", "file"]);

@@ -24,7 +24,7 @@ pub(crate) use errors::explain;
 pub use file::{File, Stamp, Version, Written};
 pub use folder::{Entry, Folder};
 pub(crate) use folder::{TEMPORARY, copy_atomically, parent, sync_dir, write_atomically};
-pub(crate) use folder::{is_half_url, is_name};
+pub(crate) use folder::{is_half_url, is_name, is_remote};
 pub use redact::redact;
 pub(crate) use runtime::wait;
 pub(crate) use scratch::{cache_dir, scratch};
