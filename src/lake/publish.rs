@@ -29,7 +29,7 @@ pub(crate) fn lock(lake: &Lake, dataset: &str) -> Result<Lock> {
 }
 
 /// How often a writer that others were faster than merges into their state and tries again.
-const ATTEMPTS: u32 = 8;
+const ATTEMPTS: u32 = 16;
 
 /// Changes a manifest as it is now and swaps it: under the lock on disk; in a bucket again from the state that a faster writer left.
 pub(super) fn change<T>(
@@ -38,7 +38,7 @@ pub(super) fn change<T>(
     mut changed: impl FnMut(&Manifest) -> Result<(Manifest, T)>,
 ) -> Result<T> {
     let mut tried: Option<(Manifest, T)> = None;
-    for _ in 0..ATTEMPTS {
+    for attempt in 0..ATTEMPTS {
         let _lock = lock(lake, dataset)?;
         let (before, version) = Manifest::load_versioned(lake, dataset)?;
         // Refused, and yet it is there: the answer to the first request was lost, and the store's client asked again.
@@ -56,7 +56,11 @@ pub(super) fn change<T>(
                 }
                 return Ok(told);
             }
-            Ok((manifest, told, Written::Refused)) => tried = Some((manifest, told)),
+            Ok((manifest, told, Written::Refused)) => {
+                tried = Some((manifest, told));
+                // Not in step with the others.
+                std::thread::sleep(Duration::from_millis(u64::from(attempt * (std::process::id() % 97))));
+            }
             Err(error) => {
                 tidy(lake, &before);
                 return Err(error);
@@ -95,8 +99,28 @@ pub(super) fn publish(
         let (added, replaced) = added(before, given, &new_keys);
         Ok((manifest.clone(), Published { manifest, added, replaced }))
     })?;
+    // What was removed between the upload and the swap, by a `lake gc` of too little patience, is put again while it is here.
+    let missing = missing(lake, dataset, &places)?;
+    store::upload_all(missing)?;
     staged.into_iter().for_each(|staged| staged.staging.discard());
     Ok(published)
+}
+
+/// Uploads of this process that are not there.
+fn missing(lake: &Lake, dataset: &str, places: &[Places]) -> Result<Vec<(PathBuf, Object)>> {
+    let filled = places.iter().filter_map(|places| match places {
+        Places::Bucket { uploads, is_filled: true } => Some(uploads),
+        _ => None,
+    });
+    let uploads: Vec<&(PathBuf, Object)> = filled.flatten().collect();
+    if uploads.is_empty() {
+        return Ok(Vec::new());
+    }
+    let mut there: HashSet<String> = HashSet::new();
+    for dir in [lake.dataset_dir(dataset), lake.rejects_dir(dataset)] {
+        there.extend(dir.files()?.into_iter().map(|entry| entry.file.to_string()));
+    }
+    Ok(uploads.into_iter().filter(|(_, object)| !there.contains(&object.to_string())).cloned().collect())
 }
 
 /// URIs that are new, and those whose content is.
@@ -169,7 +193,7 @@ enum Places {
     /// Linked into folders of this disk.
     Disk(Vec<(PathBuf, PathBuf)>),
     /// Uploaded, once.
-    Bucket(Vec<(PathBuf, Object)>),
+    Bucket { uploads: Vec<(PathBuf, Object)>, is_filled: bool },
 }
 
 impl Places {
@@ -195,12 +219,20 @@ impl Places {
                 }
             }
         }
-        Ok(if lake.root().path().is_some() { Self::Disk(links) } else { Self::Bucket(uploads) })
+        Ok(match lake.root() {
+            Folder::Disk(_) => Self::Disk(links),
+            Folder::Bucket(..) => Self::Bucket { uploads, is_filled: false },
+        })
     }
 
     fn fill(&mut self) -> Result<()> {
         match self {
-            Self::Bucket(uploads) => store::upload_all(std::mem::take(uploads)),
+            Self::Bucket { is_filled: true, .. } => Ok(()),
+            Self::Bucket { uploads, is_filled } => {
+                store::upload_all(uploads.clone())?;
+                *is_filled = true;
+                Ok(())
+            }
             Self::Disk(links) => {
                 let dirs: BTreeSet<&Path> = links.iter().map(|(_, to)| store::parent(to)).collect();
                 for dir in &dirs {

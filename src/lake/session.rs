@@ -99,6 +99,8 @@ impl Engine {
     pub fn new(assets: &Assets, options: EngineOptions, default_schema: &str) -> Result<Self> {
         let runtime = tokio::runtime::Builder::new_multi_thread()
             .worker_threads(options.threads)
+            // A store's client pauses between attempts.
+            .enable_time()
             .build()
             .map_err(|e| Error::new(ErrorKind::Io, format!("cannot start threads: {e}")).caused_by(e))?;
         let mut config = SessionConfig::new()

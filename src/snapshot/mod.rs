@@ -19,7 +19,7 @@ use std::collections::BTreeSet;
 use crate::error::{Error, ErrorKind, Result};
 use crate::lake::Lake;
 use crate::schema::TableSchema;
-use crate::store::{File, Folder, Version};
+use crate::store::{File, Folder};
 
 /// A snapshot, on disk or in a bucket.
 #[derive(Debug, Clone)]
@@ -85,17 +85,24 @@ const MANIFEST: &str = "manifest.json";
 
 /// The id that `LATEST-<protocol>` names, if there is one.
 pub fn latest(lake: &Lake, dataset: &str, protocol: &str) -> Result<Option<String>> {
-    latest_versioned(lake, dataset, protocol).map(|(id, _)| id)
+    let Some((text, _)) = pointer(lake, dataset, protocol).read_versioned()? else { return Ok(None) };
+    named(&text).map(Some).ok_or_else(|| {
+        Error::new(ErrorKind::Corrupt, "the file names no snapshot")
+            .with("file", pointer(lake, dataset, protocol))
+            .hint("score again: that names one")
+    })
 }
 
-/// The same, with the version to swap.
-fn latest_versioned(lake: &Lake, dataset: &str, protocol: &str) -> Result<(Option<String>, Version)> {
-    let file = lake.snapshots_dir(dataset).file(&format!("LATEST-{protocol}"));
-    let Some((text, version)) = file.read_versioned()? else { return Ok((None, Version::Absent)) };
-    match String::from_utf8_lossy(&text).trim() {
-        id if id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit()) => Ok((Some(id.to_owned()), version)),
-        _ => Err(Error::new(ErrorKind::Corrupt, "the file names no snapshot").with("file", file).hint("score again")),
-    }
+/// The file that names the latest snapshot of a protocol.
+fn pointer(lake: &Lake, dataset: &str, protocol: &str) -> File {
+    lake.snapshots_dir(dataset).file(&format!("LATEST-{protocol}"))
+}
+
+/// The id that its text is, if it is one.
+fn named(text: &[u8]) -> Option<String> {
+    let text = String::from_utf8_lossy(text);
+    let id = text.trim();
+    (id.len() == 32 && id.bytes().all(|byte| byte.is_ascii_hexdigit())).then(|| id.to_owned())
 }
 
 /// Finds a snapshot by an id, a unique prefix of one, or a protocol; without a reference by the default protocol.

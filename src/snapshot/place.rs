@@ -1,5 +1,6 @@
 //! Putting a finished snapshot where it belongs: all of it at once, and never a mix of two.
 
+use std::collections::BTreeSet;
 use std::path::Path;
 
 use rayon::prelude::*;
@@ -66,6 +67,12 @@ pub(super) fn upload(staged: &Path, dir: &Folder, manifest: &SnapshotManifest) -
     })?;
     let (file, text) = (dir.file(MANIFEST), told.to_text()?);
     if file.write_if(text.as_bytes(), &Version::Absent)? == Written::Done {
+        // What was removed meanwhile, by a `lake gc` of too little patience, is put again.
+        let there: BTreeSet<String> = dir.files()?.into_iter().map(|entry| entry.inside).collect();
+        for table in told.tables.iter().filter(|table| !there.contains(&table.file)) {
+            let staged = File::Disk(staged.join(&table.file)).read_required()?;
+            dir.file(&table.file).write_if(&staged, &Version::Absent)?;
+        }
         return Ok(false);
     }
     // It may be this very one: of an answer that was lost the store's client tries again.

@@ -9,7 +9,7 @@ use serde_json::Value;
 use sha2::{Digest, Sha256};
 
 use super::manifest::{Input, SnapshotColumn, SnapshotManifest, SnapshotTable};
-use super::{MANIFEST, Snapshot, digest, place};
+use super::{MANIFEST, Snapshot, digest, named, place, pointer};
 use crate::error::{Error, ErrorKind, Result};
 use crate::lake::manifest::Manifest;
 use crate::lake::{self, Lake, Staging};
@@ -17,7 +17,7 @@ use crate::pipeline::{Level, Plan};
 use crate::schema::Column;
 use crate::score::{Scored, ScoredTable};
 use crate::source::hex;
-use crate::store::{File, Folder, Written};
+use crate::store::{File, Folder, Version, Written};
 
 /// A published snapshot.
 #[derive(Debug)]
@@ -68,10 +68,12 @@ pub fn make_latest(lake: &Lake, sources: &Manifest, plan: &Plan, published: &mut
         return Ok(());
     }
     let id = &published.snapshot.manifest.id;
-    let file = lake.snapshots_dir(&plan.dataset.id).file(&format!("LATEST-{}", plan.protocol));
+    let file = pointer(lake, &plan.dataset.id, &plan.protocol);
     for _ in 0..ATTEMPTS {
         let _lock = lake::lock(lake, &plan.dataset.id)?;
-        let (latest, version) = super::latest_versioned(lake, &plan.dataset.id, &plan.protocol)?;
+        let (text, version) = file.read_versioned()?.unwrap_or((Vec::new(), Version::Absent));
+        // One that is damaged is written anew.
+        let latest = named(&text);
         // A slow scoring must not put an older lake's result over a newer one. In a bucket the lake may change behind this look; whoever
         // changed it then finds this writer's mark where its own is due, and looks again.
         published.is_outdated = Manifest::load(lake, &plan.dataset.id)? != *sources;
@@ -99,7 +101,8 @@ fn tell_anew(lake: &Lake, plan: &Plan, dir: &Folder, manifest: &SnapshotManifest
     let file = dir.file(MANIFEST);
     let Some((text, version)) = file.read_versioned()? else { return Ok(()) };
     let there = SnapshotManifest::parse(&file, &text)?;
-    let is_latest = super::latest(lake, &plan.dataset.id, &plan.protocol)?.as_ref() == Some(&there.id);
+    let latest = pointer(lake, &plan.dataset.id, &plan.protocol).read()?;
+    let is_latest = latest.and_then(|text| named(&text)).as_ref() == Some(&there.id);
     // The files are those that are there.
     let told = SnapshotManifest { tables: there.tables.clone(), manifest_sha256: String::new(), ..manifest.clone() };
     let same = SnapshotManifest { manifest_sha256: String::new(), ..there } == told;

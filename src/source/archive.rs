@@ -106,6 +106,12 @@ pub(crate) fn each_file(
             continue;
         }
         let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        if entry.header().entry_type() == EntryType::GNUSparse {
+            return Err(Error::new(ErrorKind::Input, "a member of the archive is mostly holes: data never are")
+                .with("file", &archive.uri)
+                .with("entry", name.escape_debug())
+                .hint("make the archive without --sparse, if it can be trusted"));
+        }
         let inside = Path::new(&name).components().map(|part| match part {
             Component::Normal(part) => Some(Some(part.to_string_lossy().into_owned())),
             Component::CurDir => Some(None),
@@ -118,10 +124,12 @@ pub(crate) fn each_file(
                 .hint("do not trust this archive"));
         };
         let name = inside.into_iter().flatten().collect::<Vec<_>>().join("/");
-        if matches!(entry.header().entry_type(), EntryType::Regular | EntryType::Continuous | EntryType::GNUSparse) {
+        if matches!(entry.header().entry_type(), EntryType::Regular | EntryType::Continuous) {
             each(&name, &mut entry)?;
         }
     }
+    // To the end: what a compressor says of the whole comes last.
+    std::io::copy(&mut tar.into_inner(), &mut std::io::sink()).map_err(|e| damaged(archive, e))?;
     Ok(commit)
 }
 

@@ -55,6 +55,15 @@ fn bucket(input: &str, found: &mut Found, passed_over: &mut Vec<String>, is_arch
         }
         return below(input, found, passed_over);
     }
+    // A key may hold what globs are made of: one of this very name is meant alone.
+    let file = Folder::named(Path::new(input))?.file("");
+    if !input.ends_with('/')
+        && is_data(input)
+        && let Some(size) = file.size()?
+    {
+        add(found, file, size);
+        return Ok(());
+    }
     // What stands before the first wildcard is listed, and each key held against the whole.
     let wildcard = input.find(['*', '?', '[']).unwrap_or(input.len());
     let listed = &input[..input[..wildcard].rfind('/').map_or(wildcard, |at| at + 1)];
@@ -64,13 +73,7 @@ fn bucket(input: &str, found: &mut Found, passed_over: &mut Vec<String>, is_arch
     let pattern = pattern
         .map_err(|e| Error::new(ErrorKind::Usage, format!("not a glob: {e}")).with("input", input).caused_by(e))?;
     let entries = Folder::named(Path::new(listed))?.files()?;
-    // A key may hold what globs are made of: one of this very name is meant alone.
-    let is_named = entries.iter().any(|entry| entry.inside == wanted);
-    let is_meant = |entry: &Entry| match is_named {
-        true => entry.inside == wanted,
-        false => pattern.matches_with(&entry.inside, GLOB),
-    };
-    let matching: Vec<Entry> = entries.into_iter().filter(is_meant).collect();
+    let matching: Vec<Entry> = entries.into_iter().filter(|entry| pattern.matches_with(&entry.inside, GLOB)).collect();
     if matching.is_empty() {
         return Err(no_file(input, "the glob matches nothing"));
     }

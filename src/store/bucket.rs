@@ -45,6 +45,12 @@ impl Bucket {
             return Err(wrong(format!("`{scheme}://` is no store")));
         }
         let (host, key) = rest.split_once('/').unwrap_or((rest, ""));
+        if host.contains('@') && !scheme.starts_with("abfs") {
+            return Err(wrong("credentials do not belong into a URL: docs/stores.md lists the variables".into()));
+        }
+        if key.starts_with('/') {
+            return Err(wrong("a key begins without a slash".into()));
+        }
         if host.is_empty() {
             return Err(wrong("the URL names no bucket".into()));
         }

@@ -31,8 +31,8 @@ fn options() -> ClientOptions {
 
 fn retry() -> RetryConfig {
     let backoff =
-        BackoffConfig { init_backoff: Duration::from_millis(200), max_backoff: Duration::from_secs(10), base: 2.0 };
-    RetryConfig { backoff, max_retries: 5, retry_timeout: Duration::from_secs(60) }
+        BackoffConfig { init_backoff: Duration::from_millis(300), max_backoff: Duration::from_secs(8), base: 2.0 };
+    RetryConfig { backoff, max_retries: 6, retry_timeout: Duration::from_secs(60) }
 }
 
 /// A store, and where credentials were looked for in vain before a machine's metadata service was asked, if it came to that.
@@ -52,6 +52,7 @@ pub(super) fn open(url: &Url) -> Result<Opened> {
 fn variables(prefix: &str) -> impl Iterator<Item = (String, String)> {
     let all =
         std::env::vars_os().filter_map(|(name, value)| Some((name.into_string().ok()?, value.into_string().ok()?)));
+    let all = all.map(|(name, value)| (name, value.trim().to_owned()));
     all.filter(move |(name, value)| name.starts_with(prefix) && !value.is_empty())
 }
 

@@ -21,6 +21,9 @@ pub enum File {
     Web(Web),
 }
 
+/// How often a small object is asked for whose bytes break off.
+const BODIES: u32 = 3;
+
 /// What tells the content of a file from another one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Stamp {
@@ -140,15 +143,26 @@ impl File {
             Self::Object(object) => {
                 let (store, key, place) = (object.bucket.store(), object.key.clone(), self.to_string());
                 wait(async move {
-                    let got = match store.get(&key).await {
-                        Err(e @ object_store::Error::NotFound { .. }) if !e.to_string().contains("NoSuchBucket") => {
-                            return Ok(None);
+                    // A body that breaks off is asked for again; the client does so with answers alone.
+                    let mut attempts = 0;
+                    loop {
+                        let got = match store.get(&key).await {
+                            Err(e @ object_store::Error::NotFound { .. })
+                                if !e.to_string().contains("NoSuchBucket") =>
+                            {
+                                return Ok(None);
+                            }
+                            got => got.map_err(|e| explain(&place, "read", e))?,
+                        };
+                        let version =
+                            UpdateVersion { e_tag: got.meta.e_tag.clone(), version: got.meta.version.clone() };
+                        attempts += 1;
+                        match got.bytes().await {
+                            Ok(bytes) => return Ok(Some((bytes.to_vec(), Version::Known(version)))),
+                            Err(e) if attempts == BODIES => return Err(explain(&place, "read", e)),
+                            Err(_cut) => {}
                         }
-                        got => got.map_err(|e| explain(&place, "read", e))?,
-                    };
-                    let version = UpdateVersion { e_tag: got.meta.e_tag.clone(), version: got.meta.version.clone() };
-                    let bytes = got.bytes().await.map_err(|e| explain(&place, "read", e))?;
-                    Ok(Some((bytes.to_vec(), Version::Known(version))))
+                    }
                 })
             }
             Self::Web(_) => {

@@ -36,7 +36,12 @@ pub fn redact(text: &str) -> String {
 fn behind_scheme(scheme: &str, text: &str) -> String {
     // Keys in buckets may hold a `?`: only the web has parameters, fragments and users.
     if !["http", "https"].contains(&scheme) {
-        return text.to_owned();
+        let (authority, rest) = text.split_at(text.find('/').unwrap_or(text.len()));
+        return match authority.rsplit_once('@') {
+            // `abfss://container@account/` names a container.
+            Some((user, host)) if !scheme.starts_with("abfs") || user.contains(':') => format!("…@{host}{rest}"),
+            _ => text.to_owned(),
+        };
     }
     let text = text.split('#').next().unwrap_or(text);
     let (place, query) = match text.split_once('?') {

@@ -149,7 +149,8 @@ async fn ask(client: &Client, url: &Url, method: Method, offset: u64, tag: Optio
         return Err(Failed::Finally(changed(&place)));
     }
     let pause = answer.headers().get(RETRY_AFTER).and_then(|value| value.to_str().ok()?.trim().parse().ok());
-    let said = explanation(answer).await;
+    let secrets: Vec<String> = [url, answer.url()].into_iter().flat_map(secrets).collect();
+    let said = secrets.iter().fold(explanation(answer).await, |said, secret| said.replace(secret, "…"));
     let what = match status {
         StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN => "the server refuses the file",
         StatusCode::NOT_FOUND | StatusCode::GONE => "the server has no such file",
@@ -169,6 +170,17 @@ async fn ask(client: &Client, url: &Url, method: Method, offset: u64, tag: Optio
     } else {
         Failed::Finally(error)
     })
+}
+
+/// What of a URL must be in no message, wherever it comes from.
+fn secrets(url: &Url) -> Vec<String> {
+    const SHORTEST: usize = 4;
+    let mut all: Vec<String> = url.query_pairs().map(|(_, value)| value.into_owned()).collect();
+    let raw = url.query().unwrap_or_default().split('&').filter_map(|pair| Some(pair.split_once('=')?.1.to_owned()));
+    all.extend(raw);
+    all.extend(url.password().map(str::to_owned));
+    all.retain(|secret| secret.len() >= SHORTEST);
+    all
 }
 
 fn unreached(place: &str, error: &reqwest::Error) -> Error {

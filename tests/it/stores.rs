@@ -40,6 +40,7 @@ fn secrets_are_taken_out_of_urls() {
         ("said: https://h/x?sig=S>, and more", "said: https://h/x?sig=…>, and more"),
         ("s3://bucket/odd #name?.jsonl", "s3://bucket/odd #name?.jsonl"),
         ("abfss://container@account.dfs.core.windows.net/x", "abfss://container@account.dfs.core.windows.net/x"),
+        ("s3://KEY:SECRET@bucket/x", "s3://…@bucket/x"),
         ("no url: a?b=c", "no url: a?b=c"),
     ] {
         assert_eq!(redact(url), shown);
@@ -236,4 +237,86 @@ fn s16_manifests_that_lead_outside() {
     work.write("thesis/chapter.txt", "x");
     let ran = work.run(&["check", "--lake", "thesis"]).expect(1);
     assert!(ran.stderr.contains("no lake here"), "{}", ran.stderr);
+}
+
+/// A store that fails once is asked again, on whatever thread the question came from.
+#[test]
+fn a_store_that_fails_once_is_asked_again() {
+    let Some(s3) = S3::start() else { return };
+    let work = Workdir::new();
+    let file = work.write("r.jsonl", reply(1, 2));
+    s3.run(&work, &["run", QWEN, &file, "-q"]).expect(0);
+    for args in [
+        &["score", QWEN][..],
+        &["sql", "SELECT max(text) AS t FROM qwen_image_bench.responses"],
+        &["compare", QWEN, "--all"],
+    ] {
+        s3.fail(|request, before| {
+            (request.method == "GET" && before == 0).then(|| Reply::Whole(503, Vec::new(), b"slow down".to_vec()))
+        });
+        let ran = s3.run(&work, args);
+        assert!(ran.code == 0 || ran.stderr.contains("two models"), "{args:?}: {} {}", ran.code, ran.stderr);
+        assert!(!ran.stderr.contains("panicked"), "{args:?}: {}", ran.stderr);
+    }
+}
+
+/// Parts that a hasty `lake gc` removes while their writer is about to name them are put again.
+#[test]
+fn a_hasty_gc_breaks_nothing() {
+    let Some(s3) = S3::start() else { return };
+    let work = Workdir::new();
+    let (first, second) = (work.write("first.jsonl", reply(1, 2)), work.write("second.jsonl", reply(2, 0)));
+    s3.run(&work, &["run", QWEN, &first, "-q"]).expect(0);
+    let hasty = std::sync::Mutex::new(Some(s3.command(&work, &["lake", "gc", "--older-than", "0s"])));
+    s3.fail(move |request, _| {
+        let is_swap = request.method == "PUT" && request.path.ends_with("datasets/qwen-image-bench/manifest.json");
+        let gc = is_swap.then(|| hasty.lock().unwrap().take()).flatten();
+        if let Some(gc) = gc {
+            let ran = ran(gc);
+            assert!(ran.stderr.contains("removed") && ran.stderr.contains("younger files may be"), "{}", ran.stderr);
+        }
+        None
+    });
+    s3.run(&work, &["ingest", QWEN, &second, "-q"]).expect(0);
+    s3.mend();
+    s3.run(&work, &["score", QWEN, "-q"]).expect(0);
+    s3.run(&work, &["snapshot", "verify"]).expect(0);
+}
+
+/// The pointer to the latest snapshot was damaged: scoring names it anew.
+#[test]
+fn a_damaged_pointer_is_written_anew() {
+    let work = Workdir::new();
+    let file = work.write("r.jsonl", reply(1, 2));
+    work.run(&["run", QWEN, &file, "-q"]).expect(0);
+    let id = work.latest("official");
+    work.write(&format!("lake/snapshots/{QWEN}/LATEST-official"), "");
+    assert!(work.run(&["show", QWEN]).expect(1).stderr.contains("score again"));
+    work.run(&["score", QWEN, "-q"]).expect(0);
+    assert_eq!(work.latest("official"), id);
+}
+
+/// What a compressor says of the whole archive comes last, and is heard.
+#[test]
+fn damaged_archives_are_refused() {
+    let work = Workdir::new();
+    let whole = gzip(&archive(&[("r.jsonl", reply(1, 2).as_bytes())]));
+    let mut damaged = whole.clone();
+    let end = damaged.len();
+    damaged[end - 6] ^= 1;
+    for (name, bytes) in [("crc.tar.gz", &damaged[..]), ("short.tar.gz", &whole[..end - 8])] {
+        let file = work.write(name, bytes);
+        let ran = work.run(&["ingest", QWEN, &file]).expect(1);
+        assert!(ran.stderr.contains("the archive cannot be read on"), "{name}: {}", ran.stderr);
+    }
+    // A server that says back what it was asked for says no secret back.
+    let server = Server::start(|request, _| Reply::Whole(404, Vec::new(), request.path.clone().into_bytes()));
+    let ran = run(&work, &["ingest", QWEN, &format!("{}/x.jsonl?sig=deadbeef", server.endpoint)]).expect(1);
+    assert!(ran.stderr.contains("the server says: /x.jsonl") && !ran.stderr.contains("deadbeef"), "{}", ran.stderr);
+    for url in ["s3://KEY:deadbeef@bucket/x.jsonl", "s3://bucket//x.jsonl", "s3:/bucket/x.jsonl"] {
+        let ran = run(&work, &["ingest", QWEN, url]).expect(2);
+        assert!(ran.stderr.contains("error: ") && !ran.stderr.contains("deadbeef"), "{url}: {}", ran.stderr);
+    }
+    let ran = run(&work, &["export", QWEN, "--xlsx", "s3://bucket/t.xlsx"]).expect(2);
+    assert!(ran.stderr.contains("a path of this machine"), "{}", ran.stderr);
 }

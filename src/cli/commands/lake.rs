@@ -148,6 +148,11 @@ fn gc(session: &Session, older_than: Option<Duration>) -> Result<Outcome> {
     let lake = session.lake()?;
     let default = if lake.root().path().is_some() { Duration::ZERO } else { A_DAY };
     let age = older_than.unwrap_or(default);
+    if age < A_DAY && lake.root().path().is_none() {
+        session
+            .printer
+            .warn("younger files may be of a run that has not published yet: be sure that none is under way");
+    }
     let mut outcome = Outcome::Complete;
     for id in ids(session, None)? {
         match upkeep::collect_garbage(&lake, &id, age)? {
