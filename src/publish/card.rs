@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use serde_json::Value;
 
+use crate::error::{Error, ErrorKind, Result};
 use crate::schema::dataset::Dataset;
 use crate::snapshot::{Input, SnapshotManifest};
 
@@ -19,12 +20,11 @@ pub struct Board {
 }
 
 /// `README.md` with the front matter by which the hub's viewer finds the tables. Nothing in it is of this hour or this machine.
-pub fn card(manifest: &SnapshotManifest, board: Option<&Board>, dataset: &Dataset) -> String {
+pub fn card(manifest: &SnapshotManifest, board: Option<&Board>, dataset: &Dataset) -> Result<String> {
     let mut out = String::new();
-    // Writing to a String does not fail.
-    let _ = front_matter(&mut out, manifest, board);
-    let _ = body(&mut out, manifest, board, dataset);
-    out
+    let written = front_matter(&mut out, manifest, board).and_then(|()| body(&mut out, manifest, board, dataset));
+    written.map_err(|e| Error::new(ErrorKind::Check, format!("the card cannot be written: {e}")).caused_by(e))?;
+    Ok(out)
 }
 
 fn front_matter(out: &mut String, manifest: &SnapshotManifest, board: Option<&Board>) -> std::fmt::Result {
@@ -92,19 +92,32 @@ fn body(out: &mut String, manifest: &SnapshotManifest, board: Option<&Board>, da
     for table in &manifest.tables {
         writeln!(out, "| `{}` | {} | `{}` | `{}` |", table.file, table.rows, table.sha256, table.rows_sha256)?;
     }
-    writeln!(out, "\n## Recompute\n\n```sh")?;
-    let options: String = manifest.parameters.iter().map(|(name, value)| format!(" --set {name}={value}")).collect();
-    let mut options = if manifest.is_default { String::new() } else { options };
+    writeln!(out, "\n## Recompute\n\n```sh\n{}\n```\n", recompute(manifest))?;
+    writeln!(
+        out,
+        "The files are those of Provenance, told by their SHA-256 (the ones of the machine that scored are named without its"
+    )?;
+    writeln!(
+        out,
+        "folders), each with what is said of it there. The id follows from the rows, the protocol and the parameters alone: the"
+    )?;
+    writeln!(out, "run ends with `snapshot {}`, on any machine.", manifest.id)
+}
+
+/// The command lines that give this snapshot again. A pipeline of another name than the dataset's is scored by that name.
+fn recompute(manifest: &SnapshotManifest) -> String {
+    let mut options = format!(" --protocol {}", manifest.protocol);
+    for (name, value) in manifest.parameters.iter().filter(|_| !manifest.is_default) {
+        options += &format!(" --set '{}'", format!("{name}={value}").replace('\'', "'\\''"));
+    }
     if manifest.intervals.is_none() {
         options += " --intervals none";
     }
-    writeln!(out, "scorelake run {} FILES --protocol {}{options}", manifest.dataset, manifest.protocol)?;
-    writeln!(
-        out,
-        "```\n\nThe files are those of Provenance, told by their SHA-256 (the ones of the machine that scored are named without its"
-    )?;
-    writeln!(out, "folders). The id follows from the rows, the protocol and the parameters alone: the run ends with")?;
-    writeln!(out, "`snapshot {}`, on any machine.", manifest.id)
+    let (dataset, pipeline) = (&manifest.dataset, &manifest.pipeline);
+    if pipeline == dataset {
+        return format!("scorelake run {dataset} FILES{options}");
+    }
+    format!("scorelake ingest {dataset} FILES\nscorelake score {pipeline}{options}")
 }
 
 fn provenance(input: &Input) -> String {

@@ -55,7 +55,7 @@ pub fn files(snapshot: &Snapshot, board: Option<&Board>, dataset: &Dataset) -> R
             bytes: table.bytes,
         })
         .collect();
-    for (name, text) in [(MANIFEST, manifest.to_text()?), (CARD, card(&manifest, board, dataset))] {
+    for (name, text) in [(MANIFEST, manifest.to_text()?), (CARD, card(&manifest, board, dataset)?)] {
         let bytes = text.into_bytes();
         files.push(Outgoing { name: name.into(), bytes: bytes.len() as u64, content: Content::Bytes(bytes) });
     }

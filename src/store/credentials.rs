@@ -4,6 +4,7 @@
 use std::ffi::OsString;
 use std::io::{Read, Write};
 use std::net::{TcpStream, ToSocketAddrs};
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -40,7 +41,12 @@ type Opened = (Arc<dyn ObjectStore>, Option<String>);
 
 /// The store of a bucket.
 pub(super) fn open(url: &Url) -> Result<Opened> {
-    let variable = |name: &str| std::env::var_os(name).filter(|value| !value.is_empty());
+    // What is left empty is not given; a line's end that came along is no part of a value.
+    let variable = |name: &str| {
+        let value = std::env::var_os(name)?;
+        let value = value.to_str().map(|text| OsString::from(text.trim())).unwrap_or(value);
+        Some(value).filter(|value| !value.is_empty())
+    };
     match url.scheme() {
         "s3" | "s3a" => s3(url, &variable),
         "gs" => gcs(url, &variable),
@@ -56,6 +62,18 @@ fn variables(prefix: &str) -> impl Iterator<Item = (String, String)> {
     all.filter(move |(name, value)| name.starts_with(prefix) && !value.is_empty())
 }
 
+/// A builder with each variable set that it knows.
+fn configured<B, K: FromStr>(
+    builder: B,
+    variables: impl Iterator<Item = (String, String)>,
+    set: impl Fn(B, K, String) -> B,
+) -> B {
+    variables.fold(builder, |builder, (name, value)| match name.to_ascii_lowercase().parse() {
+        Ok(key) => set(builder, key, value),
+        Err(_unknown) => builder,
+    })
+}
+
 type Variable<'a> = &'a dyn Fn(&str) -> Option<OsString>;
 
 fn is_on(variable: Variable<'_>, name: &str) -> bool {
@@ -64,7 +82,6 @@ fn is_on(variable: Variable<'_>, name: &str) -> bool {
 
 fn s3(url: &Url, variable: Variable<'_>) -> Result<Opened> {
     let mut in_vain = None;
-    let mut builder = AmazonS3Builder::new();
     let has = |names: &[&str]| names.iter().all(|name| variable(name).is_some());
     let is_anonymous = is_on(variable, "AWS_SKIP_SIGNATURE");
     let of_variables = has(&["AWS_ACCESS_KEY_ID"]) || has(&["AWS_SECRET_ACCESS_KEY"]);
@@ -78,11 +95,8 @@ fn s3(url: &Url, variable: Variable<'_>) -> Result<Opened> {
     }
     let profile = Profile::read(variable)?;
     // A session's token goes with the keys that it was given with. What was left empty was not given.
-    for (name, value) in variables("AWS_").filter(|(name, _)| of_variables || name != "AWS_SESSION_TOKEN") {
-        if let Ok(key) = name.to_ascii_lowercase().parse() {
-            builder = builder.with_config(key, value);
-        }
-    }
+    let given = variables("AWS_").filter(|(name, _)| of_variables || name != "AWS_SESSION_TOKEN");
+    let mut builder = configured(AmazonS3Builder::new(), given, AmazonS3Builder::with_config);
     let of_service = has(&["AWS_WEB_IDENTITY_TOKEN_FILE", "AWS_ROLE_ARN"])
         || has(&["AWS_CONTAINER_CREDENTIALS_RELATIVE_URI"])
         || has(&["AWS_CONTAINER_CREDENTIALS_FULL_URI", "AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE"]);
@@ -166,13 +180,8 @@ fn gcs(url: &Url, variable: Variable<'_>) -> Result<Opened> {
             e.hint("set GOOGLE_APPLICATION_CREDENTIALS to a file of credentials, or run `gcloud auth application-default login`; of a public bucket GOOGLE_SKIP_SIGNATURE=true")
         })?);
     }
-    let mut builder = GoogleCloudStorageBuilder::new();
-    for (name, value) in variables("GOOGLE_").chain(variables("SERVICE_ACCOUNT")) {
-        if let Ok(key) = name.to_ascii_lowercase().parse() {
-            builder = builder.with_config(key, value);
-        }
-    }
-    let built = builder
+    let given = variables("GOOGLE_").chain(variables("SERVICE_ACCOUNT"));
+    let built = configured(GoogleCloudStorageBuilder::new(), given, GoogleCloudStorageBuilder::with_config)
         .with_url(format!("{url}/"))
         .with_client_options(options())
         .with_retry(retry())
@@ -210,12 +219,7 @@ fn azure(url: &Url, variable: Variable<'_>) -> Result<Opened> {
             e.hint("set AZURE_STORAGE_ACCOUNT_NAME and AZURE_STORAGE_ACCOUNT_KEY, or AZURE_USE_AZURE_CLI=true after `az login`; of a public container AZURE_SKIP_SIGNATURE=true")
         })?);
     }
-    let mut builder = MicrosoftAzureBuilder::new();
-    for (name, value) in variables("AZURE_") {
-        if let Ok(key) = name.to_ascii_lowercase().parse() {
-            builder = builder.with_config(key, value);
-        }
-    }
+    let mut builder = configured(MicrosoftAzureBuilder::new(), variables("AZURE_"), MicrosoftAzureBuilder::with_config);
     if let Some(endpoint) = variable("IDENTITY_ENDPOINT").and_then(|value| value.into_string().ok()) {
         builder = builder.with_msi_endpoint(endpoint);
     }

@@ -75,15 +75,6 @@ impl From<&Path> for File {
 }
 
 impl File {
-    /// Its last name.
-    pub fn name(&self) -> String {
-        match self {
-            Self::Disk(path) => path.file_name().map_or_else(String::new, |name| name.to_string_lossy().into_owned()),
-            Self::Object(object) => object.key.filename().unwrap_or_default().to_owned(),
-            Self::Web(web) => web.name(),
-        }
-    }
-
     /// Its size; `None` if it is not there.
     pub fn size(&self) -> Result<Option<u64>> {
         match self {

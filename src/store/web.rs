@@ -86,12 +86,6 @@ impl Web {
             }
         })
     }
-
-    /// The last name of its path.
-    pub fn name(&self) -> String {
-        let name = self.url.path_segments().and_then(|mut names| names.next_back().map(str::to_owned));
-        name.unwrap_or_default()
-    }
 }
 
 impl Remote for Web {

@@ -392,6 +392,10 @@ fn e14_credentials() {
     wrong.env("AWS_ACCESS_KEY_ID", "AKIDTEST").env("AWS_SECRET_ACCESS_KEY", "another-secret");
     let ran = ran(wrong).expect(1);
     assert!(ran.stderr.contains("the store refuses") && !ran.stderr.contains("another-secret"), "{}", ran.stderr);
+    // The end of a line that came along is no part of a value.
+    let mut ended = s3.command(&work, &["show", QWEN]);
+    ended.env("AWS_ACCESS_KEY_ID", "AKIDTEST\n").env("AWS_SECRET_ACCESS_KEY", format!("{SECRET}\n"));
+    self::ran(ended.env("AWS_ENDPOINT_URL", format!("{}\n", s3.gate().endpoint))).expect(0);
     let nothing = s3.run(&work, &["--lake", "s3://nobucket/lake", "show", QWEN]).expect(1);
     assert!(["no lake here", "no such bucket"].iter().any(|told| nothing.stderr.contains(told)), "{}", nothing.stderr);
     for lake in ["s3://", "s3://bucket/../x", "ftp://x/y", "https://x/y", "hf://datasets/o/n"] {

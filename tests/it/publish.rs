@@ -64,6 +64,21 @@ fn to_a_folder_and_a_bucket() {
     assert!(!work.path("out").exists());
     work.run(&["publish", QWEN, "out"]).expect(0);
     check(&work, &tree(&work.path("out")));
+    // Another pipeline, or other parameters, are what the card says to run.
+    let agiqa = ["data.csv", "ratings.csv"].map(|name| project().join("data/samples/agiqa-3k").join(name));
+    let agiqa = agiqa.map(|path| path.to_string_lossy().into_owned());
+    work.run(&["ingest", "agiqa-3k", &agiqa[0], &agiqa[1], "-q"]).expect(0);
+    let scored = work.run(&["score", "mos_from_ratings", "--set", "outlier_sd=2.5", "-q"]);
+    assert!([0, 3].contains(&scored.code), "{}", scored.stderr);
+    let listed = work.json(&["snapshot", "ls"]);
+    let other = listed.as_array().unwrap().iter().find(|row| row["pipeline"] == "mos_from_ratings").unwrap();
+    let target = format!("agiqa-3k@{}", other["id"].as_str().unwrap());
+    let dry = work.run(&["publish", &target, "of-ratings", "--dry-run"]).expect(0);
+    for told in
+        ["scorelake ingest agiqa-3k FILES\nscorelake score mos_from_ratings --protocol ", " --set 'outlier_sd=2.5'"]
+    {
+        assert!(dry.stdout.contains(told), "{told}: {}", dry.stdout);
+    }
     // The same again is the same; another snapshot takes its place, tables that are no more go.
     let before = tree(&work.path("out"));
     work.run(&["publish", QWEN, "out"]).expect(0);
